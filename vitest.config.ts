@@ -1,0 +1,32 @@
+import { defineConfig } from 'vitest/config'
+
+const shared = { pool: 'threads' as const, conditions: ['@sluice/source'] }
+
+export default defineConfig({
+  resolve: { conditions: shared.conditions },
+  ssr: { resolve: { conditions: shared.conditions } },
+  test: {
+    pool: shared.pool,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts'],
+          exclude: ['**/*.services.test.ts'],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'services',
+          include: ['packages/*/src/**/*.services.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
