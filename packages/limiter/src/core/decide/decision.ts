@@ -1,0 +1,136 @@
+import { binding } from './combine.ts'
+import type { Figures } from './figures.ts'
+import type { Step } from './step.ts'
+
+/** One policy's figures, under its name. */
+export interface PolicyFigures extends Figures {
+  readonly policy: string
+  /** Seconds of the policy's window, for headers: `capacity` units per so much; absent where there is no window. */
+  readonly windowSeconds?: number
+  /** Reports only, never enforces. */
+  readonly shadow?: true
+  /** Past its soft threshold. */
+  readonly soft?: true
+  /** Refused outright for a time, after too many refusals or by hand. */
+  readonly blocked?: true
+}
+
+export const receipt: unique symbol = Symbol('receipt')
+
+/**
+ * The answer to one request: the figures are those of the *binding* policy, the one that decided: on a refusal
+ * that with the longest wait, else that with the least remaining; ties go to the first. Durations are in
+ * milliseconds and may carry a fraction; they count from the decision. Nobody changes a decision later.
+ */
+export interface Decision extends Figures {
+  /** The binding policy's name; `''` when no policy applied, and then `limit` and `remaining` are infinite. */
+  readonly policy: string
+  /** Every policy that took part, in rule order. */
+  readonly policies: readonly PolicyFigures[]
+  /** Made without the store, by the rule's failure policy. */
+  readonly degraded: boolean
+  /** Over a limit that only asks to be served last. */
+  readonly priority?: 'low'
+  /** For `refund`; not part of any answer that leaves the process. */
+  readonly [receipt]?: Receipt
+}
+
+/** What a request leaves behind for whoever may have to correct its charge. */
+export interface Receipt {
+  readonly steps: readonly Step[]
+  readonly figures: readonly Pick<Figures, 'allowed'>[]
+  /** The store's instant of the decision, in microseconds. */
+  readonly at: number
+  /** Admitted, and so charged. */
+  readonly charged: boolean
+}
+
+/** What a decision needs to know of the policy behind a step. */
+export interface Subject {
+  /** The name that clients see. */
+  readonly name: string
+  readonly windowSeconds?: number
+  /** Share of the limit in use, 0–1, from which decisions are marked soft. */
+  readonly soft?: number
+  /** Being over this limit only lowers the priority. */
+  readonly deprioritize?: boolean
+}
+
+const UNLIMITED: Figures = {
+  allowed: true,
+  limit: Number.POSITIVE_INFINITY,
+  remaining: Number.POSITIVE_INFINITY,
+  retryAfterMs: 0,
+  moreAfterMs: null,
+  resetAfterMs: 0,
+  delayMs: 0,
+}
+
+/** The answer to a request from what each of its steps says. `subjects` stand beside `steps`, a guard's too. */
+export function decisionOf(
+  steps: readonly Step[],
+  subjects: readonly Subject[],
+  figures: readonly Figures[],
+  allowed: boolean,
+  degraded: boolean,
+  left?: Receipt,
+): Decision {
+  const policies: PolicyFigures[] = []
+  const enforced: boolean[] = []
+  let low = false
+  let delayMs = 0
+  for (let i = 0; i < steps.length; i++) {
+    const own = figures[i]!
+    const { role } = steps[i]!
+    if (role === 'guard') {
+      if (!own.allowed) policies[policies.length - 1] = underBlock(policies.at(-1)!, own)
+      continue
+    }
+    const subject = subjects[i]!
+    if (subject.deprioritize === true && !own.allowed) low = true
+    if (role !== 'shadow' && own.delayMs > delayMs) delayMs = own.delayMs
+    policies.push(named(subject, own, role))
+    enforced.push(role !== 'shadow')
+  }
+  const bound = binding(policies, allowed, (i) => enforced[i]!)
+  const { limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs } = bound < 0 ? UNLIMITED : policies[bound]!
+  return {
+    allowed,
+    policy: bound < 0 ? '' : policies[bound]!.policy,
+    limit,
+    remaining,
+    retryAfterMs: allowed ? 0 : retryAfterMs,
+    moreAfterMs,
+    resetAfterMs,
+    delayMs,
+    policies,
+    degraded,
+    ...(left === undefined ? undefined : { [receipt]: left }),
+    ...(low && allowed ? { priority: 'low' as const } : undefined),
+  }
+}
+
+function named(subject: Subject, own: Figures, role: Step['role']): PolicyFigures {
+  const { name, windowSeconds, soft } = subject
+  return {
+    policy: name,
+    ...own,
+    ...(windowSeconds === undefined ? undefined : { windowSeconds }),
+    ...(role === 'shadow' ? { shadow: true as const } : undefined),
+    ...(soft !== undefined && own.limit - own.remaining >= soft * own.limit ? { soft: true as const } : undefined),
+  }
+}
+
+/** A policy's figures while its guard refuses: nothing is left, and no wait is shorter than the guard's. */
+function underBlock(own: PolicyFigures, guard: Figures): PolicyFigures {
+  const wait = guard.retryAfterMs ?? 0
+  return {
+    ...own,
+    allowed: false,
+    remaining: 0,
+    retryAfterMs: own.allowed ? wait : own.retryAfterMs === null ? null : Math.max(own.retryAfterMs, wait),
+    moreAfterMs: own.remaining > 0 ? wait : Math.max(own.moreAfterMs ?? 0, wait),
+    resetAfterMs: own.resetAfterMs === null ? null : Math.max(own.resetAfterMs, wait),
+    blocked: true,
+  }
+}

@@ -1,0 +1,76 @@
+import type { Cells, Plan } from './algorithm.ts'
+
+/** What one policy says of one request. Durations in milliseconds, exact to the microsecond. */
+export interface Figures {
+  /** Would this policy alone admit the cost? */
+  readonly allowed: boolean
+  /** The capacity: what `remaining` is when nothing is in use. */
+  readonly limit: number
+  /** The largest whole cost that would be admitted right after this decision. */
+  readonly remaining: number
+  /** The smallest wait after which the same cost is admitted; 0 when admitted, `null`: no wait ever helps. */
+  readonly retryAfterMs: number | null
+  /** The smallest wait after which `remaining` has grown; `null` when the quota is full. */
+  readonly moreAfterMs: number | null
+  /** The smallest wait after which the whole quota is available; 0 when it is full, `null` where nothing refills it. */
+  readonly resetAfterMs: number | null
+  /** How long an admitted request should wait for its turn (queues); else 0. */
+  readonly delayMs: number
+}
+
+/** The instant that counts, in the plan's units: a clock that stepped back is held at the key's last admission. */
+export function instantOf(plan: Plan, cells: Cells, at: number, nowTicks: number): number {
+  const now = plan.unit === 1 ? nowTicks : Math.floor(nowTicks / plan.unit)
+  const last = cells[at]!
+  return now < last ? last : now
+}
+
+/**
+ * The five figures, from state that already holds the charge if there was one.
+ * @param now the instant of {@link instantOf}, in units
+ * @param nowTicks the clock's own reading, in microseconds
+ */
+export function figuresOf(
+  plan: Plan,
+  cells: Cells,
+  at: number,
+  now: number,
+  nowTicks: number,
+  cost: number,
+  allowed: boolean,
+  delay: number,
+): Figures {
+  const { algorithm, capacity } = plan
+  const left = algorithm.remaining(plan, cells, at, now)
+  const remaining = left > 0 ? left : 0
+  const full = remaining >= capacity
+  return {
+    allowed,
+    limit: capacity,
+    remaining,
+    retryAfterMs: allowed
+      ? 0
+      : cost > capacity
+        ? null
+        : inMs(plan, now, nowTicks, algorithm.wait(plan, cells, at, now, cost)),
+    moreAfterMs: full ? null : inMs(plan, now, nowTicks, algorithm.wait(plan, cells, at, now, remaining + 1)),
+    resetAfterMs: full ? 0 : inMs(plan, now, nowTicks, algorithm.wait(plan, cells, at, now, capacity)),
+    delayMs: delay === 0 ? 0 : (inMs(plan, now, nowTicks, delay) ?? 0),
+  }
+}
+
+/** A wait counts from the instant used: the clock's own microsecond, or the unit at which a late clock was held. */
+function inMs(plan: Plan, now: number, nowTicks: number, wait: number): number | null {
+  if (wait === Number.POSITIVE_INFINITY) return null
+  if (plan.unit === 1) return wait / 1_000
+  const into = nowTicks - now * plan.unit
+  const ticks = wait * plan.unit - (into > 0 && into < plan.unit ? into : 0)
+  return (ticks > 0 ? ticks : 0) / 1_000
+}
+
+/** The instant, in units, from which this state means the same as none: it may be dropped then, and not before. */
+export function droppableAt(plan: Plan, cells: Cells, at: number): number {
+  if (plan.capacity === 0) return 0
+  const last = cells[at]!
+  return last + plan.algorithm.wait(plan, cells, at, last, plan.capacity)
+}

@@ -1,0 +1,45 @@
+import type { Algorithm, Cells, Plan } from '../algorithm.ts'
+import { MAX, wholeNumber } from '../integers.ts'
+import { periodTicks, refuseOptions } from '../period.ts'
+import type { Policy } from '../policy.ts'
+import { calendarWindow } from './calendar-window.ts'
+
+/**
+ * At most `limit` units in each window; windows are aligned to the epoch (or to a calendar, calendar-window.ts).
+ * Cells: last admission, units in its window. Across an edge up to 2·limit pass within two instants: five at
+ * 2:00:58 and five at 2:01:02 both pass 5/min.
+ */
+export const fixedWindow: Algorithm = {
+  name: 'fixed-window',
+  plan(policy: Policy): Plan {
+    if (typeof policy.period === 'object') return calendarWindow.plan(policy)
+    refuseOptions(policy, 'burst', 'refill', 'rounding')
+    const limit = wholeNumber('limit', policy.limit, 0)
+    const period = periodTicks(policy)
+    return {
+      algorithm: fixedWindow,
+      kind: `fixed-window/${period}`,
+      capacity: limit,
+      limit,
+      period,
+      unit: 1,
+      size: 2,
+      ceiling: Math.min(limit * 2, MAX),
+    }
+  },
+  remaining: (plan, cells, at, now) => plan.capacity - used(plan, cells, at, now),
+  wait: (plan, cells, at, now, cost) =>
+    used(plan, cells, at, now) + cost <= plan.capacity ? 0 : plan.period - (now % plan.period),
+  charge(plan, cells, at, now, cost) {
+    const count = used(plan, cells, at, now)
+    cells[at + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))
+  },
+  refund(plan, cells, at, _now, cost, charged) {
+    const opened = cells[at]! - (cells[at]! % plan.period)
+    if (charged >= opened) cells[at + 1] = Math.max(0, cells[at + 1]! - cost)
+  },
+}
+
+function used(plan: Plan, cells: Cells, at: number, now: number): number {
+  return cells[at]! >= now - (now % plan.period) ? cells[at + 1]! : 0
+}

@@ -1,0 +1,77 @@
+import { wholeNumber, ceilDiv, floorDiv, MAX, unitFor } from './integers.ts'
+import type { Algorithm, Cells, Plan } from './algorithm.ts'
+import { periodTicks, refuseOptions } from './period.ts'
+import type { Policy } from './policy.ts'
+
+/**
+ * The exact level shared by everything that flows continuously: token bucket, GCRA and leaky bucket differ in
+ * what they call it, not in its arithmetic.
+ *
+ * `cells[at + 1]` is the level in use, in 1/period of a unit, so that one unit of time drains exactly `limit` of
+ * it. It does not depend on the limit: a changed limit keeps what was used.
+ */
+export function levelPlan(algorithm: Algorithm, policy: Policy): Plan {
+  refuseOptions(policy, 'rounding')
+  const limit = wholeNumber('limit', policy.limit, 0)
+  const capacity = policy.burst === undefined ? limit : wholeNumber('burst', policy.burst, 1)
+  const ticks = periodTicks(policy)
+  const unit = unitFor(Math.max(capacity, limit, 1), ticks)
+  const period = ticks / unit
+  return {
+    algorithm,
+    kind: `${algorithm.name}/${period}/${unit}`,
+    capacity,
+    limit,
+    period,
+    unit,
+    size: 2,
+    ceiling: Math.min(capacity * 2, floorDiv(MAX, period)),
+  }
+}
+
+/** The level at `now`. A level left by a larger limit is held to the debt that this plan allows. */
+export function levelAt(plan: Plan, cells: Cells, at: number, now: number): number {
+  const level = Math.min(cells[at + 1]!, plan.ceiling * plan.period)
+  const drained = (now - cells[at]!) * plan.limit // may pass 2^53 after a long idle, but then exceeds any level
+  return drained >= level ? 0 : level - drained
+}
+
+export function remainingLevel(plan: Plan, cells: Cells, at: number, now: number): number {
+  const level = levelAt(plan, cells, at, now)
+  const full = plan.capacity * plan.period
+  return level <= full ? floorDiv(full - level, plan.period) : -ceilDiv(level - full, plan.period)
+}
+
+/** ⌈(level + cost·period − capacity·period) / limit⌉: exact, or never where nothing drains. */
+export function waitLevel(plan: Plan, cells: Cells, at: number, now: number, cost: number): number {
+  const excess = levelAt(plan, cells, at, now) - (plan.capacity - cost) * plan.period
+  if (excess <= 0) return 0
+  return plan.limit === 0 ? Number.POSITIVE_INFINITY : ceilDiv(excess, plan.limit)
+}
+
+export function chargeLevel(plan: Plan, cells: Cells, at: number, now: number, cost: number): void {
+  const level = levelAt(plan, cells, at, now)
+  const room = plan.ceiling * plan.period - level
+  cells[at + 1] = cost > plan.ceiling ? level + room : level + Math.min(cost * plan.period, room)
+}
+
+/**
+ * Never more than can still be there of a charge that old (at its end the bucket held at most its capacity, and
+ * `limit` has drained since each unit of time), and never below empty: so no refund mints. 5 of a full bucket of
+ * 10 at 1 a second, given back after 7 s, come to 3.
+ *
+ * Done at the last admission, whose instant stays: what is drained since is drained once.
+ */
+export function refundLevel(
+  plan: Plan,
+  cells: Cells,
+  at: number,
+  now: number,
+  cost: number,
+  charged: number,
+): void {
+  const left = plan.capacity * plan.period - Math.max(0, now - charged) * plan.limit
+  if (left <= 0) return
+  const given = cost >= plan.capacity ? left : Math.min(cost * plan.period, left)
+  cells[at + 1] = Math.max(0, levelAt(plan, cells, at, cells[at]!) - given)
+}

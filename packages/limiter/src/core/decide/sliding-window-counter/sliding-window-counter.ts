@@ -1,0 +1,93 @@
+import { ConfigError } from '../../errors.ts'
+import type { Algorithm, Cells, Plan } from '../algorithm.ts'
+import { ceilDiv, floorDiv, MAX, unitFor, wholeNumber } from '../integers.ts'
+import { periodTicks, refuseOptions } from '../period.ts'
+import type { Policy } from '../policy.ts'
+
+interface CounterPlan extends Plan {
+  readonly rounding: 'down' | 'up'
+}
+
+/**
+ * Two counters stand for a sliding window: the previous window's count weighs as much as the trailing period
+ * still overlaps it. With e units of time elapsed, admit while ⌊prev·(period − e)/period⌋ + cur + n ≤ limit
+ * (⌈…⌉ with `rounding: up`).
+ *
+ * Cells: last admission, previous window's count, its own window's count. An adversary who floods the last
+ * instant of a window can reach 2·limit − 1 in one period; what it removes is the burst of 2·limit at once.
+ */
+export const slidingWindowCounter: Algorithm<CounterPlan> = {
+  name: 'sliding-window-counter',
+  plan(policy: Policy): CounterPlan {
+    refuseOptions(policy, 'burst', 'refill')
+    const { rounding = 'down' } = policy
+    if (rounding !== 'down' && rounding !== 'up') {
+      throw new ConfigError(`rounding must be down or up, not ${String(rounding)}`)
+    }
+    const limit = wholeNumber('limit', policy.limit, 0)
+    const ticks = periodTicks(policy)
+    const unit = unitFor(Math.max(limit, 1), ticks)
+    const period = ticks / unit
+    return {
+      algorithm: slidingWindowCounter as Algorithm,
+      kind: `sliding-window-counter/${period}/${unit}`,
+      capacity: limit,
+      limit,
+      period,
+      unit,
+      size: 3,
+      ceiling: Math.min(limit * 2, floorDiv(MAX, period)),
+      rounding,
+    }
+  },
+  remaining: (plan, cells, at, now) =>
+    plan.capacity - carried(plan, previous(plan, cells, at, now), now) - current(plan, cells, at, now),
+  wait(plan, cells, at, now, cost) {
+    const cur = current(plan, cells, at, now)
+    const opened = now - (now % plan.period)
+    if (cur + cost <= plan.capacity) {
+      const fits = decayed(plan, previous(plan, cells, at, now), plan.capacity - cost - cur)
+      return Math.max(0, opened + fits - now)
+    }
+    return opened + plan.period + decayed(plan, cur, plan.capacity - cost) - now
+  },
+  charge(plan, cells, at, now, cost) {
+    const prev = previous(plan, cells, at, now)
+    const cur = current(plan, cells, at, now)
+    cells[at + 1] = prev
+    cells[at + 2] = cur + Math.min(cost, Math.max(0, plan.ceiling - cur))
+  },
+  refund(plan, cells, at, _now, cost, charged) {
+    const behind = floorDiv(cells[at]!, plan.period) - floorDiv(charged, plan.period)
+    const cell = at + (behind <= 0 ? 2 : 1)
+    if (behind <= 1) cells[cell] = Math.max(0, cells[cell]! - cost)
+  },
+}
+
+/** Units that the previous window's `prev` still weighs at `now`. */
+function carried(plan: CounterPlan, prev: number, now: number): number {
+  if (prev === 0) return 0
+  const share = Math.min(prev, plan.ceiling) * (plan.period - (now % plan.period))
+  return plan.rounding === 'down' ? floorDiv(share, plan.period) : ceilDiv(share, plan.period)
+}
+
+/** Units of time into the next window after which a previous count of `prev` weighs no more than `weight`. */
+function decayed(plan: CounterPlan, prev: number, weight: number): number {
+  const from = Math.min(prev, plan.ceiling)
+  if (from <= weight) return 0
+  const share = plan.rounding === 'down' ? (weight + 1) * plan.period - 1 : weight * plan.period
+  return plan.period - floorDiv(share, from)
+}
+
+function current(plan: Plan, cells: Cells, at: number, now: number): number {
+  return windowsSince(plan, cells[at]!, now) === 0 ? cells[at + 2]! : 0
+}
+
+function previous(plan: Plan, cells: Cells, at: number, now: number): number {
+  const windows = windowsSince(plan, cells[at]!, now)
+  return windows === 0 ? cells[at + 1]! : windows === 1 ? cells[at + 2]! : 0
+}
+
+function windowsSince(plan: Plan, last: number, now: number): number {
+  return floorDiv(now, plan.period) - floorDiv(last, plan.period)
+}

@@ -1,0 +1,117 @@
+import type { Algorithm, Cells, Plan } from '../algorithm.ts'
+import { MAX, wholeNumber } from '../integers.ts'
+import { periodTicks, refuseOptions } from '../period.ts'
+import type { Policy } from '../policy.ts'
+
+/** Cells before the entries: last admission, first entry's index, entries, units dropped before the first. */
+const HEADER = 4
+
+/**
+ * Every admitted request is kept for one period: at most `limit` units in any period, exactly. An entry exactly
+ * one period old no longer counts; refused requests are never kept.
+ *
+ * An entry is an instant and the running total up to and with it, so what is in use, and when enough of it ages
+ * out, are found by bisection. Requests of one instant share an entry.
+ */
+export const slidingWindowLog: Algorithm = {
+  name: 'sliding-window-log',
+  plan(policy: Policy): Plan {
+    refuseOptions(policy, 'burst', 'refill', 'rounding')
+    const limit = wholeNumber('limit', policy.limit, 0)
+    const period = periodTicks(policy)
+    return {
+      algorithm: slidingWindowLog,
+      kind: `sliding-window-log/${period}`,
+      capacity: limit,
+      limit,
+      period,
+      unit: 1,
+      size: 0,
+      ceiling: Math.min(limit * 2, MAX),
+    }
+  },
+  remaining: (plan, cells, at, now) => plan.capacity - used(plan, cells, at, now),
+  wait(plan, cells, at, now, cost) {
+    const free = plan.capacity - used(plan, cells, at, now)
+    if (cost <= free) return 0
+    const enough = total(cells, at, live(plan, cells, at, now) - 1) + (cost - free)
+    const entry = search(cells, at, at + HEADER + 1, enough)
+    return cells[instant(cells, at, entry)]! + plan.period - now
+  },
+  room(plan, cells, now) {
+    if (cells.length === 0) return HEADER + 2
+    const end = HEADER + 2 * (cells[1]! + cells[2]! + 1)
+    if (end <= cells.length) return cells.length
+    const kept = cells[2]! - live(plan, cells, 0, now)
+    // Doubling while more than half of the run still counts keeps the cost of moving entries constant per charge.
+    return kept * 4 + 4 > cells.length - HEADER ? HEADER + (kept + 1) * 4 : cells.length
+  },
+  charge(plan, cells, at, now, cost) {
+    dropAged(plan, cells, at, now)
+    const count = cells[at + 2]!
+    const taken = Math.min(cost, Math.max(0, plan.ceiling - used(plan, cells, at, now)))
+    if (count > 0 && cells[instant(cells, at, count - 1)] === now) {
+      cells[instant(cells, at, count - 1) + 1]! += taken
+      return
+    }
+    const sum = total(cells, at, count - 1)
+    cells[instant(cells, at, count)] = now
+    cells[instant(cells, at, count) + 1] = sum + taken
+    cells[at + 2] = count + 1
+  },
+  refund(_plan, cells, at, _now, cost, charged) {
+    const count = cells[at + 2]!
+    const entry = search(cells, at, at + HEADER, charged)
+    if (entry === count || cells[instant(cells, at, entry)] !== charged) return
+    const given = Math.min(cost, total(cells, at, entry) - total(cells, at, entry - 1))
+    for (let i = entry; i < count; i++) cells[instant(cells, at, i) + 1]! -= given
+  },
+}
+
+function instant(cells: Cells, at: number, entry: number): number {
+  return at + HEADER + 2 * (cells[at + 1]! + entry)
+}
+
+/** Units up to and with `entry`; −1: those dropped before the first. */
+function total(cells: Cells, at: number, entry: number): number {
+  return entry < 0 ? cells[at + 3]! : cells[instant(cells, at, entry) + 1]!
+}
+
+function used(plan: Plan, cells: Cells, at: number, now: number): number {
+  if (cells.length === 0) return 0
+  return total(cells, at, cells[at + 2]! - 1) - total(cells, at, live(plan, cells, at, now) - 1)
+}
+
+/** The first entry that still counts. */
+function live(plan: Plan, cells: Cells, at: number, now: number): number {
+  return search(cells, at, at + HEADER, now - plan.period + 1)
+}
+
+/** The first entry whose value, in the column that starts at `column`, is at least `least`. */
+function search(cells: Cells, at: number, column: number, least: number): number {
+  let low = 0
+  let high = cells[at + 2]!
+  const first = column + 2 * cells[at + 1]!
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (cells[first + 2 * middle]! < least) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Forgets entries that no longer count; moves the rest to the front where the run, or 2^53, would not hold more. */
+function dropAged(plan: Plan, cells: Cells, at: number, now: number): void {
+  const aged = live(plan, cells, at, now)
+  const base = total(cells, at, aged - 1)
+  cells[at + 1]! += aged
+  cells[at + 2]! -= aged
+  cells[at + 3] = base
+  const fits = HEADER + 2 * (cells[at + 1]! + cells[at + 2]! + 1) <= cells.length - at
+  if (fits && total(cells, at, cells[at + 2]! - 1) <= MAX - plan.ceiling) return
+  const from = instant(cells, at, 0)
+  cells.copyWithin(at + HEADER, from, from + 2 * cells[at + 2]!)
+  for (let i = 0; i < cells[at + 2]!; i++) cells[at + HEADER + 2 * i + 1]! -= base
+  cells[at + 1] = 0
+  cells[at + 3] = 0
+}

@@ -1,0 +1,25 @@
+import type { Plan } from './algorithm.ts'
+
+/**
+ * One policy's part in a request.
+ *
+ * `role` says what a refusal means: `enforce` refuses the request; `quota` refuses it only when every `quota`
+ * step of the request does; `shadow` never does, it only reports; `guard` stands right behind the step that it
+ * belongs to, refuses on its own account, and is told when the step at `watches` refuses. A guard's cost is 1, or
+ * 0 where the request only looks.
+ */
+export interface Step {
+  readonly plan: Plan
+  /** Namespace of the counter: the policy's identity. Together with `plan.kind` and `key` it names one state. */
+  readonly policy: string
+  /** Whose: one identity, one spelling (core/identify/compose.ts). */
+  readonly key: string
+  /** Whole, ≥ 0. */
+  readonly cost: number
+  readonly role: 'enforce' | 'quota' | 'shadow' | 'guard'
+  readonly watches?: number
+  /** Shifts this key's windows by so many microseconds, so that not everyone resets at once. */
+  readonly phase?: number
+  /** Names the charge for `refund` where instants do not (concurrency): a random whole number ≥ 1. */
+  readonly lease?: number
+}

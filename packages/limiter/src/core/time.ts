@@ -1,0 +1,57 @@
+import { ConfigError } from './errors.ts'
+
+/** One tick: a microsecond. All arithmetic of time is in whole ticks, below 2^53. */
+export const TICKS_PER_MS = 1_000
+
+const UNITS: Readonly<Record<string, number>> = {
+  us: 1,
+  ms: 1_000,
+  s: 1_000_000,
+  second: 1_000_000,
+  m: 60_000_000,
+  min: 60_000_000,
+  minute: 60_000_000,
+  h: 3_600_000_000,
+  hour: 3_600_000_000,
+  d: 86_400_000_000,
+  day: 86_400_000_000,
+  w: 604_800_000_000,
+  week: 604_800_000_000,
+}
+
+const DURATION = /^(\d+(?:\.\d+)?)?\s*([a-z]+?)s?$/
+
+/**
+ * Microseconds of a duration: a number of milliseconds, or text such as `10s`, `1.5h`, `500ms`, `week`.
+ * @throws ConfigError when it is not a positive, whole number of microseconds below 2^53.
+ */
+export function ticksOf(duration: number | string): number {
+  const ticks = typeof duration === 'number' ? exactTicks(duration, TICKS_PER_MS) : ticksOfText(duration)
+  if (!(ticks > 0 && Number.isSafeInteger(ticks))) {
+    throw new ConfigError(
+      `${show(duration)} is not a duration: it must be more than 0, below 2^53 microseconds, and whole microseconds`,
+    )
+  }
+  return ticks
+}
+
+function ticksOfText(text: string): number {
+  if (text === 's') return 1_000_000 // the optional plural `s` would eat it
+  const [, count = '1', unit = ''] = DURATION.exec(text.trim().toLowerCase()) ?? []
+  const size = Object.hasOwn(UNITS, unit) ? UNITS[unit] : UNITS[`${unit}s`]
+  if (size === undefined) {
+    throw new ConfigError(`${show(text)} is not a duration: write milliseconds, or text like 500ms, 10s, 5m, 3h, 1d, 2w`)
+  }
+  return exactTicks(Number(count), size)
+}
+
+/** `count · size`, with the float dust of fractions such as 0.001 · 1000 brushed off, and nothing else. */
+function exactTicks(count: number, size: number): number {
+  const ticks = count * size
+  const whole = Math.round(ticks)
+  return Math.abs(ticks - whole) <= Math.abs(ticks) * Number.EPSILON * 4 ? whole : ticks
+}
+
+function show(value: number | string): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value)
+}
