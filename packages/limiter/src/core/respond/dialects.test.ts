@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError } from '../errors.ts'
+import type { Header, Report, ReportedPolicy } from './dialect.ts'
+import { type DialectName, dialects, dialectsOf, exposedHeaders } from './dialects.ts'
+import { vectors } from './dialects.vectors.ts'
+import { retryAfter, retrySeconds } from './retry-after.ts'
+
+const GENERATIONS = ['draft-03', 'draft-06', 'draft-07', 'ietf'] as const
+
+const lines = (headers: readonly Header[]): string =>
+  headers.map(([name, value]) => `${name}: ${value}`).join(' · ')
+const say = (dialect: DialectName, report: Report): string => lines(dialects[dialect].headers(report))
+
+describe.each(Object.entries(vectors))('%s', (_id, vector) => {
+  const { report } = vector
+
+  it.each(GENERATIONS.map((name, i) => [name, vector.lines[i]] as const))('in %s', (name, expected) => {
+    expect(say(name, report)).toBe(expected)
+  })
+
+  it('in ietf-next, which renames the parameters and adds the cost', () => {
+    const [policy, limit] = vector.lines[3].split(' · ')
+    const renamed = limit!
+      .replaceAll(';r=', ';a=')
+      .replaceAll(';t=', ';w=')
+      .replaceAll(', "', `;c=${report.cost}, "`)
+    expect(say('ietf-next', report)).toBe(`${policy} · ${renamed};c=${report.cost}`)
+  })
+
+  it('in x-ratelimit, which prefixes the fields of draft-06', () => {
+    const [, three = ''] = /(RateLimit-Limit.*)/.exec(vector.lines[1]) ?? []
+    expect(say('x-ratelimit', report)).toBe(three.replaceAll('RateLimit-', 'X-RateLimit-'))
+  })
+
+  it('with its Retry-After', () => {
+    const { retryAfterMs } = report.policies[report.binding]!
+    const seconds = report.allowed ? undefined : retrySeconds(retryAfterMs)
+    expect(seconds && retryAfter(seconds, 'seconds', report.nowMs)).toBe(vector.retryAfter)
+  })
+})
+
+const policy = (rest: Partial<ReportedPolicy>): ReportedPolicy => ({
+  name: 'minute',
+  limit: 60,
+  remaining: 56,
+  retryAfterMs: 0,
+  moreAfterMs: 12_000,
+  resetAfterMs: 12_000,
+  windowSeconds: 60,
+  unit: 'requests',
+  ...rest,
+})
+const report = (policies: ReportedPolicy[], rest: Partial<Report> = {}): Report => ({
+  allowed: true,
+  policies,
+  binding: 0,
+  cost: 1,
+  nowMs: 1_700_000_000_250,
+  ...rest,
+})
+
+describe('dialects with a reset in seconds since the epoch', () => {
+  it('round it up', () => {
+    expect(say('x-ratelimit-epoch', report([policy({})]))).toBe(
+      'X-RateLimit-Limit: 60 · X-RateLimit-Remaining: 56 · X-RateLimit-Reset: 1700000013',
+    )
+  })
+
+  it('as GitHub does, name the policy and what is used', () => {
+    expect(say('github', report([policy({ name: 'core' })]))).toBe(
+      'X-RateLimit-Limit: 60 · X-RateLimit-Remaining: 56 · X-RateLimit-Reset: 1700000013 · X-RateLimit-Used: 4 · X-RateLimit-Resource: core',
+    )
+  })
+
+  it('as GitHub does, never put into a header what breaks it', () => {
+    expect(say('github', report([policy({ name: 'a\r\nb: c', remaining: 99 })]))).toMatch(
+      /X-RateLimit-Used: 0 · X-RateLimit-Resource: a\?\?b: c$/,
+    )
+  })
+})
+
+describe('dialects that report one policy', () => {
+  const ONE = ['draft-03', 'draft-06', 'draft-07', 'x-ratelimit', 'x-ratelimit-epoch', 'github'] as const
+  const spent = { name: 'spend', limit: 1_000, remaining: 400, windowSeconds: 3_600 }
+  const refusing = policy({
+    ...spent,
+    retryAfterMs: 3_000_000,
+    moreAfterMs: 3_000_000,
+    resetAfterMs: 3_000_000,
+  })
+
+  it('FB-049: report on a refusal the policy that refused, though another has less remaining', () => {
+    const refused = report([policy({}), refusing], { allowed: false, binding: 1 })
+    expect(say('draft-07', refused)).toBe(
+      'RateLimit-Policy: 60;w=60, 1000;w=3600 · RateLimit: limit=1000, remaining=400, reset=3000',
+    )
+  })
+
+  it.each(ONE)('%s says nothing on a refusal by a policy without a window', (name) => {
+    const held = policy({ windowSeconds: undefined, unit: 'concurrent-requests', remaining: 0 })
+    expect(say(name, report([policy({}), held], { allowed: false, binding: 1 }))).toBe('')
+  })
+
+  it.each(ONE)('%s says nothing of a policy that never refills', (name) => {
+    expect(say(name, report([policy({ resetAfterMs: null })]))).toBe('')
+  })
+
+  it('T62: send the reset of a full quota, which is 0', () => {
+    expect(say('draft-06', report([policy({ remaining: 60, resetAfterMs: 0 })]))).toContain(
+      'RateLimit-Reset: 0',
+    )
+  })
+})
+
+describe('the list of dialects', () => {
+  it('knows each by its own name, and each lists what it sends', () => {
+    for (const [key, dialect] of Object.entries(dialects)) {
+      expect(dialect.name).toBe(key)
+      expect(
+        dialect
+          .headers(report([policy({})]))
+          .map(([name]) => name)
+          .sort(),
+      ).toEqual([...dialect.names].sort())
+      expect(dialect.headers(report([], { binding: -1 }))).toEqual([])
+    }
+  })
+
+  it('refuses an unknown name, of the prototype too', () => {
+    for (const name of ['draft-05', 'constructor', '__proto__']) {
+      expect(() => dialectsOf(name as DialectName)).toThrow(ConfigError)
+    }
+  })
+
+  it('refuses dialects that would send one header twice', () => {
+    expect(() => dialectsOf(['ietf', 'draft-07'])).toThrow(
+      'the dialects ietf and draft-07 both send RateLimit-Policy',
+    )
+    expect(() => dialectsOf(['github', 'github'])).toThrow(ConfigError)
+  })
+
+  it('tells which headers a browser must be allowed to read', () => {
+    expect(exposedHeaders(dialectsOf(['ietf', 'x-ratelimit']))).toEqual([
+      'Retry-After',
+      'RateLimit-Policy',
+      'RateLimit',
+      'X-RateLimit-Limit',
+      'X-RateLimit-Remaining',
+      'X-RateLimit-Reset',
+    ])
+  })
+})

@@ -1,0 +1,25 @@
+import type { Dialect } from './dialect.ts'
+import { expiringOf, policyField } from './expiring.ts'
+
+/**
+ * draft-ietf-httpapi-ratelimit-headers-04 to -06: four fields.
+ *
+ *     RateLimit-Policy: 100;w=60
+ *     RateLimit-Limit: 100
+ *     RateLimit-Remaining: 50
+ *     RateLimit-Reset: 30
+ */
+export const draft06: Dialect = {
+  name: 'draft-06',
+  names: ['RateLimit-Policy', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+  headers(report) {
+    const expiring = expiringOf(report)
+    if (expiring === undefined) return []
+    return [
+      ...policyField(report, expiring),
+      ['RateLimit-Limit', `${expiring.limit}`],
+      ['RateLimit-Remaining', `${expiring.remaining}`],
+      ['RateLimit-Reset', `${expiring.reset}`],
+    ]
+  },
+}

@@ -1,0 +1,22 @@
+import type { Dialect } from './dialect.ts'
+import { expiringOf } from './expiring.ts'
+import { printable } from './structured-field.ts'
+import { xRateLimitEpoch } from './x-ratelimit.ts'
+
+/**
+ * GitHub's fields: `x-ratelimit-epoch`, with what is used, and the policy's name as the resource.
+ * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+ */
+export const github: Dialect = {
+  name: 'github',
+  names: [...xRateLimitEpoch.names, 'X-RateLimit-Used', 'X-RateLimit-Resource'],
+  headers(report) {
+    const expiring = expiringOf(report)
+    if (expiring === undefined) return []
+    return [
+      ...xRateLimitEpoch.headers(report),
+      ['X-RateLimit-Used', `${Math.max(0, expiring.limit - expiring.remaining)}`],
+      ['X-RateLimit-Resource', printable(expiring.policy.name)],
+    ]
+  },
+}

@@ -1,0 +1,19 @@
+import type { Dialect } from './dialect.ts'
+import { ietf, quotaFields, untilMore } from './ietf.ts'
+
+/**
+ * What the draft after -11 proposes: `a` and `w` for `r` and `t`, and the request's cost.
+ *
+ *     RateLimit: "default";a=50;w=30;c=1
+ */
+export const ietfNext: Dialect = {
+  name: 'ietf-next',
+  names: ietf.names,
+  headers: (report) =>
+    quotaFields(report, (policy) => [
+      ['a', policy.remaining],
+      ['w', untilMore(policy)],
+      ['pk', policy.partitionKey],
+      ['c', report.cost],
+    ]),
+}

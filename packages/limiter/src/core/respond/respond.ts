@@ -1,0 +1,66 @@
+import type { Decision, PolicyFigures } from '../decide/decision.ts'
+import { type Header, type ReportOptions, reportOf } from './dialect.ts'
+import { type DialectName, dialectsOf } from './dialects.ts'
+import { type Jitter, jittered } from './jitter.ts'
+import { type Problem, type ProblemKind, problemOf } from './problem.ts'
+import { retryAfter, retrySeconds } from './retry-after.ts'
+
+export interface RespondOptions extends ReportOptions {
+  /** One dialect, or several that share no header; `[]` for none. Default `ietf`. */
+  readonly dialect?: DialectName | readonly DialectName[]
+  /** Send the dialects' headers always (default), or on refusals only. */
+  readonly when?: 'always' | 'denied'
+  /** Default `seconds`, which needs no clock in common. */
+  readonly retryAfter?: 'seconds' | 'date'
+  readonly jitter?: Jitter
+  /** URI reference that names this refusal in the problem. */
+  readonly problemInstance?: string
+}
+
+/** What goes out. `status` 200 stands for "admitted": whatever the application answers. */
+export interface Reply {
+  readonly status: 200 | 429 | 503
+  readonly headers: Header[]
+  /** On a refusal. */
+  readonly body?: Problem
+}
+
+/**
+ * A decision as HTTP: 429 for a quota, 503 when it was refused without the store. A refusal carries Retry-After,
+ * unless no wait helps, a problem, and `Cache-Control: no-store` (RFC 6585 §4: a 429 must not be stored). An
+ * admitted request over a limit that only asks to be served last carries `Sluice-Priority: low`, for the next hop.
+ * @throws ConfigError for dialects that dialectsOf refuses
+ */
+export function respondTo(decision: Decision, options: RespondOptions): Reply {
+  const chosen = dialectsOf(options.dialect ?? 'ietf')
+  const headers: Header[] = []
+  if (!decision.allowed || options.when !== 'denied') {
+    const report = reportOf(decision, options)
+    for (const dialect of chosen) headers.push(...dialect.headers(report))
+  }
+  if (!decision.allowed) return refusal(decision, options, headers)
+  if (decision.priority !== undefined) headers.push(['Sluice-Priority', decision.priority])
+  return { status: 200, headers }
+}
+
+function refusal(decision: Decision, options: RespondOptions, headers: Header[]): Reply {
+  const { jitter, nowMs } = options
+  const wait = decision.retryAfterMs
+  const retry = retrySeconds(wait !== null && jitter !== undefined ? jittered(wait, jitter) : wait)
+  if (retry !== undefined)
+    headers.push(['Retry-After', retryAfter(retry, options.retryAfter ?? 'seconds', nowMs)])
+  headers.push(['Cache-Control', 'no-store'], ['Content-Type', 'application/problem+json'])
+  const refusing = decision.policies.filter(({ allowed, shadow }) => !allowed && shadow !== true)
+  const body = problemOf(
+    kindOf(decision, refusing),
+    refusing.map(({ policy }) => policy),
+    retry,
+    options.problemInstance,
+  )
+  return { status: body.status, headers, body }
+}
+
+function kindOf(decision: Decision, refusing: readonly PolicyFigures[]): ProblemKind {
+  if (decision.degraded) return 'temporary-reduced-capacity'
+  return refusing.some(({ blocked }) => blocked) ? 'abnormal-usage-detected' : 'quota-exceeded'
+}

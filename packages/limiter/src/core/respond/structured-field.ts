@@ -1,0 +1,47 @@
+/** The largest Integer of a structured field: 15 digits. One digit more, and a parser drops the whole field. */
+const MAX_INTEGER = 999_999_999_999_999
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+/** A parameter; one whose value is undefined is left out. */
+export type Parameter = readonly [key: string, value: number | string | Uint8Array | undefined]
+
+/** A String item with parameters (RFC 9651 §4.1.3): `"name";q=100;w=60`. */
+export function item(name: string, parameters: readonly Parameter[]): string {
+  let text = string(name)
+  for (const [key, value] of parameters) if (value !== undefined) text += `;${key}=${bare(value)}`
+  return text
+}
+
+/** An Integer (RFC 9651 §4.1.4), held to 0…999,999,999,999,999 and cut to a whole number; NaN is 0. */
+export function integer(value: number): number {
+  return value > 0 ? Math.min(Math.floor(value), MAX_INTEGER) : 0
+}
+
+/** A String (RFC 9651 §4.1.6): in quotes, with `"` and `\` escaped. */
+export function string(value: string): string {
+  return `"${printable(value).replace(/["\\]/g, '\\$&')}"`
+}
+
+/** A Byte Sequence (RFC 9651 §4.1.8): padded base64 between colons. */
+export function bytes(value: Uint8Array): string {
+  let text = ''
+  for (let i = 0; i < value.length; i += 3) {
+    const left = value.length - i
+    const three = (value[i]! << 16) | ((value[i + 1] ?? 0) << 8) | (value[i + 2] ?? 0)
+    text += BASE64[three >> 18]! + BASE64[(three >> 12) & 63]!
+    text += left > 1 ? BASE64[(three >> 6) & 63]! : '='
+    text += left > 2 ? BASE64[three & 63]! : '='
+  }
+  return `:${text}:`
+}
+
+/** The text with `?` for whatever no header may carry: names are checked when rules are built, this is the last line. */
+export function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?')
+}
+
+function bare(value: number | string | Uint8Array): string | number {
+  if (typeof value === 'number') return integer(value)
+  return typeof value === 'string' ? string(value) : bytes(value)
+}
