@@ -1,0 +1,13 @@
+/** Tells the time in whole microseconds since the Unix epoch. */
+export interface Clock {
+  now(): number
+}
+
+/**
+ * The process's monotonic clock, set to the wall clock once: it never steps, whatever an administrator or NTP does
+ * to the wall clock. It may lag behind it by the time that the machine was suspended.
+ */
+export function monotonicClock(): Clock {
+  const origin = performance.timeOrigin * 1_000
+  return { now: () => Math.floor(origin + performance.now() * 1_000) }
+}

@@ -1,0 +1,52 @@
+/**
+ * A 64-bit keyed fingerprint of text: HalfSipHash-1-3 (Aumasson and Bernstein) over pairs of UTF-16 units, so no
+ * string is copied or encoded. The key is random for each store, so nobody outside can aim two keys at one
+ * fingerprint; by chance any two of 10 million keys meet with probability 2.7e-6.
+ */
+export class Fingerprint {
+  high = 0
+  low = 0
+  readonly #k0: number
+  readonly #k1: number
+
+  constructor(random: () => number) {
+    this.#k0 = (random() * 0x1_0000_0000) | 0
+    this.#k1 = (random() * 0x1_0000_0000) | 0
+  }
+
+  /** Leaves the fingerprint of `text` in `high` and `low`, never both 0. */
+  of(text: string): void {
+    let v0 = this.#k0
+    let v1 = this.#k1 ^ 0xee
+    let v2 = 0x6c796765 ^ this.#k0
+    let v3 = 0x74656462 ^ this.#k1
+    const length = text.length
+    const pairs = length >> 1
+    for (let i = 0; i <= pairs + 3; i++) {
+      let word = 0
+      if (i < pairs) word = text.charCodeAt(2 * i) | (text.charCodeAt(2 * i + 1) << 16)
+      else if (i === pairs) word = (length << 16) | (length & 1 ? text.charCodeAt(length - 1) : 0)
+      else if (i === pairs + 1) v2 ^= 0xee // then three finishing rounds, with no input
+      v3 ^= word
+      v0 = (v0 + v1) | 0
+      v1 = (v1 << 5) | (v1 >>> 27)
+      v1 ^= v0
+      v0 = (v0 << 16) | (v0 >>> 16)
+      v2 = (v2 + v3) | 0
+      v3 = (v3 << 8) | (v3 >>> 24)
+      v3 ^= v2
+      v0 = (v0 + v3) | 0
+      v3 = (v3 << 7) | (v3 >>> 25)
+      v3 ^= v0
+      v2 = (v2 + v1) | 0
+      v1 = (v1 << 13) | (v1 >>> 19)
+      v1 ^= v2
+      v2 = (v2 << 16) | (v2 >>> 16)
+      v0 ^= word
+    }
+    // Both outputs of one finish: v1 ^ v3 is the standard one, v0 ^ v2 stands in for the second finish.
+    this.high = (v1 ^ v3) >>> 0
+    this.low = (v0 ^ v2) >>> 0
+    if (this.high === 0 && this.low === 0) this.low = 1
+  }
+}

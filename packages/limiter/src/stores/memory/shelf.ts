@@ -1,0 +1,39 @@
+import type { Cells, Plan } from '../../core/decide/algorithm.ts'
+
+/** Where one policy's states are kept. */
+export interface Shelf {
+  /** Says when a state may be dropped: the most patient blend of the plans that used this shelf. */
+  keeps: Plan
+  /** The plans that `keeps` blends. */
+  readonly plans: WeakSet<Plan>
+  /** The run in which the index last returned points at a state. */
+  readonly cells: Cells
+  readonly count: number
+  /** Index of the key's state in `cells`; −1 when it has none. `now` is in the plan's units. */
+  locate(key: string, now: number): number
+  /** The same, making room for a charge, and a state where there was none. */
+  place(key: string, now: number): number
+  /** Looks at so many states and drops those that mean nothing any more. */
+  sweep(states: number, now: number): void
+}
+
+/** Keys held over all shelves of a store. */
+export interface KeyBudget {
+  keys: number
+  readonly max: number
+  /** Charges that went to a bucket shared by keys beyond the cap. */
+  shared: number
+}
+
+/** Makes a shelf keep its states long enough for `plan` too: the slowest refill, the most in use. */
+export function keepFor(shelf: Shelf, plan: Plan): void {
+  shelf.plans.add(plan)
+  if (plan.capacity === 0) return
+  const { keeps } = shelf
+  shelf.keeps = {
+    ...keeps,
+    limit: Math.min(keeps.capacity === 0 ? plan.limit : keeps.limit, plan.limit),
+    capacity: Math.max(keeps.capacity, plan.capacity),
+    ceiling: Math.max(keeps.ceiling, plan.ceiling),
+  }
+}
