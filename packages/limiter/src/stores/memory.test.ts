@@ -33,18 +33,22 @@ describe('memory store', () => {
     })
     const plans = [gcra, log, planOf({ algorithm: 'fixed-window', limit: 4, period: '2s' })]
     fc.assert(
-      fc.property(fc.constantFrom(...plans), fc.array(operation, { minLength: 50, maxLength: 3_000, size: 'max' }), (plan, operations) => {
-        const clock = new FakeClock()
-        const tested = new MemoryStore({ clock })
-        const alone = new Map<number, MemoryStore>() // a store for each key never grows, sweeps or collides
-        for (const { key, cost, forward } of operations) {
-          clock.advance(forward / 1_000)
-          const model = alone.get(key) ?? new MemoryStore({ clock })
-          alone.set(key, model)
-          const asked = [step(String(key), plan, cost)]
-          expect(tested.decide(asked, false)).toEqual(model.decide(asked, false))
-        }
-      }),
+      fc.property(
+        fc.constantFrom(...plans),
+        fc.array(operation, { minLength: 50, maxLength: 3_000, size: 'max' }),
+        (plan, operations) => {
+          const clock = new FakeClock()
+          const tested = new MemoryStore({ clock })
+          const alone = new Map<number, MemoryStore>() // a store for each key never grows, sweeps or collides
+          for (const { key, cost, forward } of operations) {
+            clock.advance(forward / 1_000)
+            const model = alone.get(key) ?? new MemoryStore({ clock })
+            alone.set(key, model)
+            const asked = [step(String(key), plan, cost)]
+            expect(tested.decide(asked, false)).toEqual(model.decide(asked, false))
+          }
+        },
+      ),
       { numRuns: 25 },
     )
   })
@@ -74,7 +78,10 @@ describe('memory store', () => {
   })
 
   it('at its cap forgives no offender and never admits more than the limit, however many new keys come', () => {
-    for (const plan of [planOf({ algorithm: 'gcra', limit: 3, period: '1h' }), planOf({ algorithm: 'sliding-window-log', limit: 3, period: '1h' })]) {
+    for (const plan of [
+      planOf({ algorithm: 'gcra', limit: 3, period: '1h' }),
+      planOf({ algorithm: 'sliding-window-log', limit: 3, period: '1h' }),
+    ]) {
       const store = new MemoryStore({ clock: new FakeClock(), maxKeys: 1_000 })
       for (let i = 0; i < 4; i++) store.decide([step('offender', plan)], false)
       for (let i = 0; i < 20_000; i++) store.decide([step(`flood:${i}`, plan)], false)
@@ -93,7 +100,11 @@ describe('memory store', () => {
     const store = new MemoryStore({ clock, maxKeys: 100 })
     const short = planOf({ algorithm: 'gcra', limit: 100, period: '1s' })
     for (let i = 0; i < 100; i++) store.decide([step(`short:${i}`, short)], false)
-    expect([0, 1, 2].map(() => store.decide([step('late', plan)], false).allowed)).toEqual([true, true, false])
+    expect([0, 1, 2].map(() => store.decide([step('late', plan)], false).allowed)).toEqual([
+      true,
+      true,
+      false,
+    ])
     clock.advance(1_000)
     expect(store.decide([step('late', plan)], false).allowed).toBe(false)
   })
@@ -148,7 +159,10 @@ describe('memory store', () => {
     clock.advance(2 * 86_400_000)
     store.decide([step('k', plan)], false)
     clock.advance(-2 * 86_400_000)
-    expect(store.decide([step('k', plan)], false)).toMatchObject({ allowed: true, figures: [{ remaining: 18 }] })
+    expect(store.decide([step('k', plan)], false)).toMatchObject({
+      allowed: true,
+      figures: [{ remaining: 18 }],
+    })
   })
 
   it('tells a guard of refusals, and the guard then refuses for its time', () => {

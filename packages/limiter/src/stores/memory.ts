@@ -1,8 +1,8 @@
+import { type Clock, monotonicClock } from '../clock.ts'
 import type { Cells } from '../core/decide/algorithm.ts'
 import { admitted } from '../core/decide/combine.ts'
 import { type Figures, figuresOf, instantOf } from '../core/decide/figures.ts'
 import type { Step } from '../core/decide/step.ts'
-import { type Clock, monotonicClock } from '../clock.ts'
 import { ConfigError } from '../core/errors.ts'
 import { Fingerprint } from './memory/fingerprint.ts'
 import { Runs } from './memory/runs.ts'
@@ -37,7 +37,8 @@ export class MemoryStore implements Store<false> {
 
   constructor(options: MemoryStoreOptions = {}) {
     const { clock = monotonicClock(), maxKeys = 10_000_000 } = options
-    if (!(Number.isSafeInteger(maxKeys) && maxKeys > 0)) throw new ConfigError('maxKeys must be a whole number above 0')
+    if (!(Number.isSafeInteger(maxKeys) && maxKeys > 0))
+      throw new ConfigError('maxKeys must be a whole number above 0')
     this.#clock = clock
     this.#budget = { keys: 0, max: maxKeys, shared: 0 }
   }
@@ -56,7 +57,7 @@ export class MemoryStore implements Store<false> {
     const at = this.#clock.now()
     if (++this.#decisions % SWEEP_EVERY === 0) this.#sweep(at)
     const spots = this.#spots
-    for (let i = 0; i < steps.length; i++) look(steps[i]!, (spots[i] ??= newSpot()), this.#shelf(steps[i]!), at)
+    for (let i = 0; i < steps.length; i++) look(steps[i]!, this.#spot(i), this.#shelf(steps[i]!), at)
     const allowed = admitted(steps, spots)
     const charges = allowed && !peek
     const figures: Figures[] = new Array(steps.length)
@@ -79,7 +80,7 @@ export class MemoryStore implements Store<false> {
     if (once !== undefined && !this.#spend(once, at)) return false
     for (const { step, at: chargedAt, change } of charges) {
       const { plan, phase = 0, lease = 0 } = step
-      const spot = (this.#spots[0] ??= newSpot())
+      const spot = this.#spot(0)
       look(step, spot, this.#shelf(step), at)
       if (change > 0) charge({ ...step, cost: change }, spot, true)
       else if (change < 0 && spot.cells !== NONE) {
@@ -131,6 +132,11 @@ export class MemoryStore implements Store<false> {
     return shelf
   }
 
+  #spot(index: number): Spot {
+    if (index === this.#spots.length) this.#spots.push(newSpot())
+    return this.#spots[index]!
+  }
+
   #sweep(at: number): void {
     if (this.#budget.keys <= SWEEP_ABOVE) return
     const shelf = this.#order[(this.#decisions / SWEEP_EVERY) % this.#order.length]!
@@ -171,7 +177,7 @@ function look({ plan, key, cost, phase = 0 }: Step, spot: Spot, shelf: Shelf, at
   const cell = shelf.locate(key, plan.unit === 1 ? ticks : Math.floor(ticks / plan.unit))
   spot.shelf = shelf
   spot.cells = cell < 0 ? NONE : shelf.cells
-  spot.cell = cell < 0 ? 0 : cell
+  spot.cell = Math.max(cell, 0)
   spot.ticks = ticks
   const { cells } = spot
   const now = instantOf(plan, cells, spot.cell, ticks)

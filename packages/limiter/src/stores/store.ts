@@ -8,6 +8,8 @@ export interface Outcome {
   readonly at: number
   /** One for each step, in order. */
   readonly figures: readonly Figures[]
+  /** Made without the shared store, by each step's `onStoreError`. */
+  readonly degraded?: true
 }
 
 /** A later correction of one step's charge. */
@@ -17,6 +19,8 @@ export interface Charge {
   readonly at: number
   /** Above 0: charge so much more, even into debt. Below 0: give so much back, where the charge still counts. */
   readonly change: number
+  /** The charge was made without the shared store. */
+  readonly degraded?: true
 }
 
 /**

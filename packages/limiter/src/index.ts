@@ -1,0 +1,8 @@
+export { type Clock, monotonicClock } from './clock.ts'
+export type { Decision, PolicyFigures } from './core/decide/decision.ts'
+export type { AlgorithmName, CalendarPeriod, Policy } from './core/decide/policy.ts'
+export { ConfigError, SluiceError, StoreError } from './core/errors.ts'
+export { createLimiter, type Key, type Limiter, type LimiterOptions, type LimiterPolicy } from './limiter.ts'
+export type { Reservation } from './reservation.ts'
+export { MemoryStore, type MemoryStoreOptions } from './stores/memory.ts'
+export type { Store } from './stores/store.ts'

@@ -1,0 +1,60 @@
+import { StoreError } from '../core/errors.ts'
+
+interface Waiting {
+  readonly until: number
+  readonly reject: (error: Error) => void
+  done: boolean
+}
+
+/**
+ * Gives every promise the same time to settle. All share one timer: deadlines of one length fall due in the order
+ * in which they began.
+ */
+export class Deadline {
+  readonly #ms: number
+  readonly #now: () => number
+  #queue: Waiting[] = []
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  /** @param now monotonic milliseconds */
+  constructor(ms: number, now: () => number) {
+    this.#ms = ms
+    this.#now = now
+  }
+
+  /** The promise's own outcome, or a StoreError when that takes too long; what comes later is ignored. */
+  race<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { until: this.#now() + this.#ms, reject, done: false }
+      this.#queue.push(waiting)
+      this.#timer ??= this.#wake(this.#ms)
+      promise.then(
+        (value) => {
+          waiting.done = true
+          resolve(value)
+        },
+        (error) => {
+          waiting.done = true
+          reject(error)
+        },
+      )
+    })
+  }
+
+  #wake(ms: number): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => this.#expire(), Math.ceil(ms))
+    timer.unref?.()
+    return timer
+  }
+
+  #expire(): void {
+    const now = this.#now()
+    const due = this.#queue.findIndex(({ until, done }) => !done && until > now)
+    const over = due < 0 ? this.#queue : this.#queue.slice(0, due)
+    this.#queue = due < 0 ? [] : this.#queue.slice(due)
+    for (const { done, reject } of over) {
+      if (!done) reject(new StoreError(`the store did not answer within ${this.#ms} ms`))
+    }
+    this.#timer = this.#queue.length === 0 ? undefined : this.#wake(this.#queue[0]!.until - now)
+  }
+}

@@ -1,0 +1,132 @@
+import type { Figures } from '../core/decide/figures.ts'
+import type { Step } from '../core/decide/step.ts'
+import { ConfigError } from '../core/errors.ts'
+import type { Charge, Once, Outcome, Store } from './store.ts'
+
+export interface DenyCacheOptions {
+  /** Most refusals remembered at once. Default 10,000. */
+  readonly maxEntries?: number
+  /** Monotonic milliseconds. Default `performance.now`. */
+  readonly now?: () => number
+}
+
+interface Refusal {
+  readonly step: Step
+  readonly outcome: Outcome
+  /** Monotonic milliseconds: before the question went out, and when its answer was in. */
+  readonly asked: number
+  readonly answered: number
+}
+
+/**
+ * Remembers refusals, and repeats them without asking the store until their retry time: to the same policy and
+ * key, by the same plan. A refusal changes nothing in the store, so not asking changes nothing either. No refusal
+ * outlives its retry time, counted from before the store was asked; waits are counted from when it had answered,
+ * so that they are never too short.
+ *
+ * Only what can be repeated exactly is: requests of one policy, when nothing at all is left (else a smaller cost
+ * may still change the figures), at the cost that was refused (waits of others differ). Leases end at any moment
+ * and are always asked about. A refund or reset through this store is heeded at once; one through another
+ * process, when the retry time has come.
+ */
+export class DenyCache implements Store<true> {
+  readonly #store: Store
+  readonly #max: number
+  readonly #now: () => number
+  readonly #refusals = new Map<string, Refusal>()
+  #repeated = 0
+
+  constructor(store: Store, options: DenyCacheOptions = {}) {
+    const { maxEntries = 10_000, now = () => performance.now() } = options
+    if (!(Number.isSafeInteger(maxEntries) && maxEntries > 0)) {
+      throw new ConfigError('maxEntries must be a whole number above 0')
+    }
+    this.#store = store
+    this.#max = maxEntries
+    this.#now = now
+  }
+
+  /** Refusals answered without the store. */
+  get repeated(): number {
+    return this.#repeated
+  }
+
+  async decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
+    const step = steps[0]
+    if (steps.length !== 1 || step!.role !== 'enforce' || step!.plan.algorithm.name === 'concurrency') {
+      return this.#store.decide(steps, peek)
+    }
+    const asked = this.#now()
+    const name = nameOf(step!)
+    const known = this.#refusals.get(name)
+    if (known !== undefined && known.step.plan === step!.plan && known.step.cost === step!.cost) {
+      const repeated = repeat(known, asked)
+      if (repeated !== undefined) {
+        this.#repeated++
+        return repeated
+      }
+    }
+    const outcome = await this.#store.decide(steps, peek)
+    const steady = !outcome.allowed && outcome.degraded !== true && outcome.figures[0]!.remaining === 0
+    if (steady) this.#remember(name, { step: step!, outcome, asked, answered: this.#now() })
+    else this.#refusals.delete(name)
+    return outcome
+  }
+
+  async settle(charges: readonly Charge[], once?: Once): Promise<boolean> {
+    for (const { step } of charges) this.#refusals.delete(nameOf(step))
+    const settled = await this.#store.settle(charges, once)
+    for (const { step } of charges) this.#refusals.delete(nameOf(step)) // what was refused while that was under way
+    return settled
+  }
+
+  async reset(step: Pick<Step, 'plan' | 'policy' | 'key'>): Promise<void> {
+    await this.#store.reset(step)
+    this.#refusals.delete(nameOf(step))
+  }
+
+  async close(): Promise<void> {
+    this.#refusals.clear()
+    await this.#store.close()
+  }
+
+  /** Forgetting a refusal only costs a question: the oldest makes room. */
+  #remember(name: string, refusal: Refusal): void {
+    if (this.#refusals.size >= this.#max && !this.#refusals.has(name)) {
+      for (const oldest of this.#refusals.keys()) {
+        this.#refusals.delete(oldest)
+        break
+      }
+    }
+    this.#refusals.set(name, refusal)
+  }
+}
+
+/** Policies and kinds hold no NUL, so no two states share a name. */
+function nameOf({ policy, plan, key }: Pick<Step, 'plan' | 'policy' | 'key'>): string {
+  return `${policy}\0${plan.kind}\0${key}`
+}
+
+/** The refusal as it reads now; `undefined` once the store might answer otherwise, or more than waits have changed. */
+function repeat({ outcome, asked, answered }: Refusal, now: number): Outcome | undefined {
+  const [figures] = outcome.figures as [Figures]
+  const sinceAsked = now - asked
+  const more = figures.moreAfterMs ?? Number.POSITIVE_INFINITY
+  const retry = figures.retryAfterMs ?? Number.POSITIVE_INFINITY
+  if (sinceAsked >= Math.min(retry, more)) return undefined
+  const since = Math.round((now - answered) * 1_000)
+  const shorter = (ms: number | null): number | null =>
+    ms === null ? null : (Math.round(ms * 1_000) - since) / 1_000
+  return {
+    allowed: false,
+    at: outcome.at + since,
+    figures: [
+      {
+        ...figures,
+        retryAfterMs: shorter(figures.retryAfterMs),
+        moreAfterMs: shorter(figures.moreAfterMs),
+        resetAfterMs: shorter(figures.resetAfterMs),
+      },
+    ],
+  }
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it, vi } from 'vitest'
+import { planOf } from '../core/decide/algorithms.ts'
+import type { Step } from '../core/decide/step.ts'
+import { StoreError } from '../core/errors.ts'
+import { FakeClock } from '../testing.ts'
+import { FallbackStore } from './fallback.ts'
+import { MemoryStore } from './memory.ts'
+import type { Outcome, Store } from './store.ts'
+
+const plan = planOf({ algorithm: 'fixed-window', limit: 10, period: '365d' })
+
+function step(onStoreError: 'open' | 'closed' | 'local', key = 'k'): Step {
+  return { plan, policy: onStoreError, key, cost: 1, role: 'enforce', onStoreError }
+}
+
+/** A store whose answers the test gives. */
+function scripted(decide: () => Promise<Outcome>): Store<true> {
+  return {
+    decide: vi.fn(decide),
+    settle: async () => true,
+    reset: async () => undefined,
+    close: async () => undefined,
+  }
+}
+
+const refused = () => Promise.reject(new Error('ECONNREFUSED'))
+const silent = () => new Promise<never>(() => undefined)
+
+describe('fallback store', () => {
+  it('hands on what the store says, while it says anything', async () => {
+    const memory = new MemoryStore({ clock: new FakeClock() })
+    const store = new FallbackStore(memory)
+    const outcome = await store.decide([step('closed')], false)
+    expect(outcome).toMatchObject({ allowed: true, figures: [{ remaining: 9 }] })
+    expect(outcome.degraded).toBeUndefined()
+  })
+
+  it.each([
+    ['broken', refused],
+    ['silent', silent],
+  ])('decides by each rule, alike for a %s store, and marks it', async (_kind, answer) => {
+    const ask = (...steps: Step[]) =>
+      new FallbackStore(scripted(answer), { deadlineMs: 5 }).decide(steps, false)
+    expect(await ask(step('open'))).toMatchObject({ allowed: true, degraded: true })
+    expect(await ask(step('closed'))).toMatchObject({
+      allowed: false,
+      degraded: true,
+      figures: [{ allowed: false }],
+    })
+    expect(await ask(step('local'))).toMatchObject({
+      allowed: true,
+      degraded: true,
+      figures: [{ remaining: 9 }],
+    })
+    expect(await ask(step('open'), step('closed'))).toMatchObject({ allowed: false })
+  })
+
+  it('keeps to the share of the limit that this process may grant', async () => {
+    const store = new FallbackStore(scripted(refused), { localShare: 0.25 })
+    const allowed: boolean[] = []
+    for (let i = 0; i < 4; i++) allowed.push((await store.decide([step('local')], false)).allowed)
+    expect(allowed).toEqual([true, true, false, false])
+  })
+
+  it('does not charge a local step when a closed one refuses the request', async () => {
+    const store = new FallbackStore(scripted(refused))
+    await store.decide([step('local'), step('closed')], false)
+    expect((await store.decide([step('local')], true)).figures[0]!.remaining).toBe(10)
+  })
+
+  it('stops asking after failures in a row, probes by one, and goes on asking once that succeeds', async () => {
+    let now = 0
+    let answer: () => Promise<Outcome> = refused
+    const inner = scripted(() => answer())
+    const store = new FallbackStore(inner, { failures: 3, probeEveryMs: 100, now: () => now })
+    for (let i = 0; i < 10; i++) await store.decide([step('open')], false)
+    expect(inner.decide).toHaveBeenCalledTimes(3)
+    expect(store.state).toBe('open')
+    now = 100
+    answer = async () => ({ allowed: true, at: 0, figures: [] })
+    const [probe, others] = await Promise.all([store.decide([], false), store.decide([step('open')], false)])
+    expect(probe.degraded).toBeUndefined()
+    expect(others.degraded).toBe(true)
+    expect(store.state).toBe('closed')
+    expect((await store.decide([], false)).degraded).toBeUndefined()
+  })
+
+  it('rejects a settlement that cannot be made, so that nobody believes it was', async () => {
+    const store = new FallbackStore({ ...scripted(refused), settle: refused })
+    await expect(store.settle([])).rejects.toBeInstanceOf(StoreError)
+  })
+
+  it('settles a local charge where it was made', async () => {
+    const store = new FallbackStore(scripted(refused))
+    const asked = step('local')
+    const { at } = await store.decide([asked], false)
+    await store.settle([{ step: asked, at, change: -1, degraded: true }])
+    expect((await store.decide([asked], true)).figures[0]!.remaining).toBe(10)
+  })
+
+  it('answers a thousand waiting decisions by one timer, and lets late replies go', async () => {
+    const store = new FallbackStore(scripted(silent), { deadlineMs: 5, failures: 5_000 })
+    const outcomes = await Promise.all(
+      Array.from({ length: 1_000 }, () => store.decide([step('open')], false)),
+    )
+    expect(outcomes.every(({ degraded }) => degraded === true)).toBe(true)
+  })
+})
