@@ -3,6 +3,7 @@ import type { Rules } from './core/match/compile.ts'
 import { type DescriptorQuery, matchDescriptors } from './core/match/descriptors.ts'
 import { type Matched, matchRequest } from './core/match/match.ts'
 import type { Request } from './core/request.ts'
+import { dialectsOf } from './core/respond/dialects.ts'
 import { type RespondOptions, type Reply as Response, respondTo } from './core/respond/respond.ts'
 import { decide, next } from './engine.ts'
 import type { Observer } from './observe/events.ts'
@@ -35,6 +36,8 @@ export interface PipelineOptions<Async extends boolean> {
 }
 
 export interface Pipeline<Async extends boolean> {
+  /** Which rules a request meets, decided by nobody. @throws BadQuestion, UnknownDomain */
+  match(question: Question): Matched
   /**
    * Decides one request. With `peek` it only looks.
    * @throws BadQuestion when the request cannot be judged as it stands; UnknownDomain
@@ -45,7 +48,9 @@ export interface Pipeline<Async extends boolean> {
 /** The whole story: whose request is it, which rules meet it, what do they say, who is told what. */
 export function createPipeline<Async extends boolean>(options: PipelineOptions<Async>): Pipeline<Async> {
   const { rules, store, respond = {}, observe = () => undefined, wallClock = Date.now } = options
+  dialectsOf(respond.dialect ?? 'ietf') // a wrong one is the configuration's mistake, not a request's
   return {
+    match: (question) => match(rules(), question),
     handle(question, peek = false) {
       // Identify and match: which limits apply, and under which keys.
       const matched = match(rules(), question)
@@ -54,7 +59,11 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
       // Decide: all of them at once, or none.
       return next(decide(store, matched, peek), (decision) => {
         // Respond: what the client is told.
-        const response = respondTo(decision, { ...respond, nowMs: wallClock() })
+        const response = respondTo(decision, {
+          ...respond,
+          ...told(question, matched, decision),
+          nowMs: wallClock(),
+        })
 
         // Observe: what everyone else is told.
         observe({ type: 'decided', domain: question.domain, decision, subjects: matched.subjects, peek })
@@ -62,6 +71,17 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
       })
     },
   }
+}
+
+/** What the answer to this request depends on beside the decision: its cost, and how much later its key may return. */
+function told(
+  { cost = 1 }: Question,
+  { steps, subjects }: Matched,
+  decision: Decision,
+): Partial<RespondOptions> {
+  const bound = subjects.findIndex(({ name }) => name === decision.policy)
+  const share = subjects[bound]?.jitter
+  return share === undefined ? { cost } : { cost, jitter: { share, key: steps[bound]!.key, seed: 0 } }
 }
 
 /** The caller's mistake: HTTP 400. */
