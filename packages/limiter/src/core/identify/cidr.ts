@@ -1,0 +1,64 @@
+import { type Address, parseAddress } from './ip.ts'
+
+export interface Cidr {
+  readonly address: Address
+  /** Leading bits that count, from 0 to 32 or 128. */
+  readonly bits: number
+}
+
+const CIDR = /^([\da-f:.]+)(?:\/(0|[1-9]\d{0,2}))?$/i
+
+/**
+ * Reads `10.0.0.0/8`, `2001:db8::/32`, or one address. IPv4-mapped and NAT64 networks are the IPv4 ones inside;
+ * the whole of either is refused, for it would mean every IPv4 address. `undefined` when it is no CIDR.
+ */
+export function parseCidr(text: string): Cidr | undefined {
+  const [, host = '', length] = CIDR.exec(text) ?? []
+  const address = parseAddress(host)
+  if (address === undefined) return undefined
+  const wrapped = address.version === 4 && host.includes(':') ? 96 : 0
+  const size = address.words.length * 32
+  const bits = length === undefined ? size : Number(length) - wrapped
+  return bits < (wrapped > 0 ? 1 : 0) || bits > size ? undefined : { address, bits }
+}
+
+/** Values filed under networks: one trie of bits for each version of IP. */
+export interface CidrTrie<T> {
+  readonly v4: Node<T>
+  readonly v6: Node<T>
+}
+
+interface Node<T> {
+  0?: Node<T>
+  1?: Node<T>
+  readonly values: T[]
+}
+
+export function cidrTrie<T>(entries: Iterable<readonly [Cidr, T]>): CidrTrie<T> {
+  const trie: CidrTrie<T> = { v4: { values: [] }, v6: { values: [] } }
+  for (const [{ address, bits }, value] of entries) {
+    let node = rootOf(trie, address)
+    for (let i = 0; i < bits; i++) node = node[bit(address, i)] ??= { values: [] }
+    node.values.push(value)
+  }
+  return trie
+}
+
+/** Every value whose network holds the address, widest network first. */
+export function valuesAt<T>(trie: CidrTrie<T>, address: Address): T[] {
+  const found: T[] = []
+  let node: Node<T> | undefined = rootOf(trie, address)
+  for (let i = 0; node !== undefined; i++) {
+    for (const value of node.values) found.push(value)
+    node = node[bit(address, i)]
+  }
+  return found
+}
+
+function rootOf<T>(trie: CidrTrie<T>, address: Address): Node<T> {
+  return address.version === 4 ? trie.v4 : trie.v6
+}
+
+function bit({ words }: Address, i: number): 0 | 1 {
+  return ((words[i >>> 5]! >>> (31 - (i & 31))) & 1) as 0 | 1
+}

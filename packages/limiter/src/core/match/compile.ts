@@ -1,0 +1,72 @@
+import { ConfigError } from '../errors.ts'
+import { keyedHash } from '../identify/keyed-hash.ts'
+import { compileDescriptors, type DescriptorTree } from './descriptor-tree.ts'
+import { type CompiledLimit, compileLimit, type Setting } from './limit.ts'
+import type { Domain, Limit } from './rule.ts'
+import { indexRules, type RuleIndex } from './rule-index.ts'
+import { naming, planner } from './ruling.ts'
+
+/** Rules made ready for matching; they never change, so that a reload is one assignment. */
+export interface Rules {
+  readonly domains: ReadonlyMap<string, CompiledDomain>
+  readonly setting: Setting
+}
+
+export interface CompiledDomain {
+  readonly name: string
+  /** In the order in which they were written. */
+  readonly limits: readonly CompiledLimit[]
+  /** Speaks of limits by their position. */
+  readonly index: RuleIndex
+  readonly descriptors: DescriptorTree
+}
+
+export interface CompileOptions {
+  /** Keys the hash of API keys, cookies and long values. Whoever shares a store must share it. */
+  readonly secret?: string
+  /** For applications whose paths differ in case alone. Default false: `/Login` is `/login`. */
+  readonly caseSensitivePaths?: boolean
+}
+
+/**
+ * Turns rules into what {@link matchRequest} and {@link matchDescriptors} walk.
+ * @throws ConfigError that names the rule, and its place in the file where it has one
+ */
+export function compile(domains: readonly Domain[], options: CompileOptions = {}): Rules {
+  const { secret = '', caseSensitivePaths = false } = options
+  const setting: Setting = { hash: keyedHash(secret), foldPaths: !caseSensitivePaths, planFor: planner() }
+  const compiled = new Map<string, CompiledDomain>()
+  for (const domain of domains) {
+    if (compiled.has(domain.name))
+      throw new ConfigError(`two domains are named ${JSON.stringify(domain.name)}`)
+    compiled.set(domain.name, compileDomain(domain, setting))
+  }
+  return Object.freeze({ domains: compiled, setting })
+}
+
+function compileDomain({ name, limits, descriptors }: Domain, setting: Setting): CompiledDomain {
+  const names = new Set(limits.map((limit) => limit.name))
+  const seen = new Set<string>()
+  const compiled = limits.map((limit) =>
+    naming(`limit ${JSON.stringify(limit.name)}`, limit.source, () => {
+      if (seen.has(limit.name)) throw new ConfigError('another limit of this domain has that name')
+      seen.add(limit.name)
+      checkReplaced(limit, names)
+      return compileLimit(limit, name, setting)
+    }),
+  )
+  return {
+    name,
+    limits: compiled,
+    index: indexRules(compiled.map(({ conditions }) => conditions)),
+    descriptors: compileDescriptors(name, descriptors, setting),
+  }
+}
+
+function checkReplaced({ name, replaces }: Limit, names: ReadonlySet<string>): void {
+  for (const other of replaces) {
+    if (other === name) throw new ConfigError('it replaces itself')
+    if (!names.has(other))
+      throw new ConfigError(`it replaces ${JSON.stringify(other)}, but no limit has that name`)
+  }
+}

@@ -1,0 +1,116 @@
+import { ConfigError } from '../errors.ts'
+import { type Cidr, cidrTrie, parseCidr, valuesAt } from '../identify/cidr.ts'
+import type { Facts } from '../identify/facts.ts'
+import { hostName } from '../identify/header.ts'
+import { fits, type Glob, parseGlob } from './glob.ts'
+import type { When } from './rule.ts'
+import { wildcard } from './wildcard.ts'
+
+/** One condition of a rule, whose alternatives are within it. */
+export interface Condition {
+  holds(facts: Facts): boolean
+  /** For explanations: `method is not POST`. */
+  readonly unmet: string
+  /** Where an index may file the rule, one for each alternative; empty where none would narrow anything. */
+  readonly handles: readonly Handle[]
+}
+
+/** What an alternative demands, as an index can look it up. */
+export type Handle =
+  | { readonly kind: 'value'; readonly field: Field; readonly value: string }
+  | { readonly kind: 'path'; readonly glob: Glob }
+  | { readonly kind: 'ip'; readonly cidr: Cidr }
+
+/** A fact with a single value. Equal fields have equal ids. */
+export interface Field {
+  readonly id: string
+  readonly read: (facts: Facts) => string | undefined
+}
+
+/** The conditions of a rule, cheapest first. @throws ConfigError */
+export function conditionsOf(when: When, globs: readonly Glob[]): readonly Condition[] {
+  const { method, host, header = {}, query = {}, ip } = when
+  const conditions: Condition[] = []
+  if (method !== undefined) conditions.push(equality(METHOD, listed('method', method).map(upperCase)))
+  if (host !== undefined) conditions.push(hostCondition(listed('host', host)))
+  for (const [name, values] of Object.entries(header)) {
+    const lower = name.toLowerCase()
+    const field = { id: `header ${lower}`, read: (facts: Facts) => facts.header(lower) }
+    conditions.push(equality(field, listed(field.id, values)))
+  }
+  for (const [name, values] of Object.entries(query)) {
+    const field = { id: `query ${name}`, read: (facts: Facts) => facts.query(name) }
+    conditions.push(equality(field, listed(field.id, values)))
+  }
+  if (globs.length > 0) conditions.push(pathCondition(globs))
+  if (ip !== undefined) conditions.push(ipCondition(listed('ip', ip)))
+  return conditions
+}
+
+/** The globs of a rule's path, where it has one. @throws ConfigError */
+export function globsOf(when: When, foldPaths: boolean): readonly Glob[] {
+  return when.path === undefined ? [] : listed('path', when.path).map((text) => parseGlob(text, foldPaths))
+}
+
+const METHOD: Field = { id: 'method', read: (facts) => facts.method }
+const HOST: Field = { id: 'host', read: (facts) => facts.host }
+
+function listed(what: string, values: readonly string[]): readonly string[] {
+  if (values.length === 0) throw new ConfigError(`${what} lists nothing, so the rule could never apply`)
+  return values
+}
+
+function upperCase(text: string): string {
+  return text.toUpperCase()
+}
+
+function equality(field: Field, values: readonly string[]): Condition {
+  const wanted = new Set(values)
+  return {
+    holds: (facts) => wanted.has(field.read(facts) as string),
+    unmet: unmet(field.id, values),
+    handles: values.map((value) => ({ kind: 'value', field, value })),
+  }
+}
+
+/** `*.example.com` has its `*`; other hosts are compared whole. */
+function hostCondition(hosts: readonly string[]): Condition {
+  const wanted = hosts.map(hostName)
+  if (!wanted.some((host) => host.includes('*'))) return equality(HOST, wanted)
+  const patterns = wanted.map(wildcard)
+  return {
+    holds: ({ host }) => host !== undefined && patterns.some((matches) => matches(host)),
+    unmet: unmet('host', hosts),
+    handles: [],
+  }
+}
+
+function pathCondition(globs: readonly Glob[]): Condition {
+  const texts = globs.map(({ text }) => text)
+  const narrow = globs.every(({ segments }) => segments.some(({ kind }) => kind === 'literal'))
+  return {
+    holds: (facts) => globs.some((glob) => fits(glob, facts.segments)),
+    unmet: unmet('path', texts),
+    handles: narrow ? globs.map((glob) => ({ kind: 'path', glob })) : [],
+  }
+}
+
+function ipCondition(texts: readonly string[]): Condition {
+  const cidrs = texts.map((text) => {
+    const cidr = parseCidr(text)
+    if (cidr === undefined)
+      throw new ConfigError(`${JSON.stringify(text.slice(0, 80))} is no address or CIDR`)
+    return cidr
+  })
+  const trie = cidrTrie(cidrs.map((cidr) => [cidr, true]))
+  return {
+    holds: ({ address }) => address !== undefined && valuesAt(trie, address).length > 0,
+    unmet: unmet('ip', texts),
+    handles: cidrs.map((cidr) => ({ kind: 'ip', cidr })),
+  }
+}
+
+function unmet(what: string, values: readonly string[]): string {
+  const shown = values.slice(0, 5).join(', ') + (values.length > 5 ? ', …' : '')
+  return values.length === 1 ? `${what} is not ${shown}` : `${what} is none of ${shown}`
+}

@@ -1,0 +1,206 @@
+import { planOf } from '../decide/algorithms.ts'
+import { joinParts, keyPart } from '../identify/compose.ts'
+import type { Hash } from '../identify/keyed-hash.ts'
+import type { CompiledDomain, Rules } from './compile.ts'
+import { isCost } from './cost.ts'
+import {
+  type CompiledDescriptorLimit,
+  type DescriptorNode,
+  type DescriptorTree,
+  descriptorPolicy,
+  type MatchedLimit,
+  shown,
+} from './descriptor-tree.ts'
+import { BAD_COST, type Matched, refused } from './match.ts'
+import type { RuleOptions } from './rule.ts'
+import { type Gathered, gather, lawOf, rulingOf } from './ruling.ts'
+
+/** One descriptor of a request, as envoyproxy/ratelimit's API has it. */
+export interface DescriptorQuery {
+  readonly entries: readonly Entry[]
+  /** Whole, ≥ 0; 0 only looks. Wins over the request's. */
+  readonly cost?: number
+  /** A limit in place of any rule's. */
+  readonly limit?: {
+    /** Whole, ≥ 0. */
+    readonly requestsPerUnit: number
+    /** `second`, `minute`, `hour`, `day`, `week`, `month` (30 days) or `year` (365), in any case. */
+    readonly unit: string
+  }
+}
+
+export interface Entry {
+  readonly key: string
+  readonly value: string
+}
+
+export interface DescriptorStatus {
+  /** Where among the steps this descriptor's is; −1 when it is not counted. */
+  readonly step: number
+  /** Absent when no limit matched, or another stands in for it. */
+  readonly limit?: MatchedLimit
+}
+
+export interface MatchedDescriptors extends Matched {
+  /** One for each descriptor of the request, in order. */
+  readonly statuses: readonly DescriptorStatus[]
+}
+
+/** What one descriptor met, and whose counter that is. */
+interface Hit extends CompiledDescriptorLimit {
+  readonly key: string
+}
+
+/**
+ * Which limits the descriptors of a request meet, and under which keys. A descriptor that meets none, or an unknown
+ * domain, is not limited.
+ * @param cost for descriptors without one of their own
+ */
+export function matchDescriptors(
+  rules: Rules,
+  domainName: string,
+  descriptors: readonly DescriptorQuery[],
+  cost = 1,
+): MatchedDescriptors {
+  const domain = rules.domains.get(domainName)
+  const hits: (Hit | undefined)[] = []
+  for (const query of descriptors) {
+    if (!isCost(query.cost ?? cost)) return { ...refused(BAD_COST), statuses: [] }
+    const hit = domain && hitOf(domain, query, rules)
+    if (typeof hit === 'string') return { ...refused(hit), statuses: [] }
+    hits.push(hit)
+  }
+  const replaced = new Set(hits.flatMap((hit) => hit?.replaces ?? []))
+  const matched = {
+    steps: [],
+    subjects: [],
+    missing: [],
+    statuses: [] as DescriptorStatus[],
+  } satisfies MatchedDescriptors
+  hits.forEach((hit, i) => {
+    matched.statuses.push(statusOf(hit, replaced, matched, descriptors[i]!.cost ?? cost))
+  })
+  return matched
+}
+
+/** Counts a descriptor, unless nothing is to be counted, or another limit stands in for its own. */
+function statusOf(
+  hit: Hit | undefined,
+  replaced: ReadonlySet<string>,
+  into: Gathered,
+  cost: number,
+): DescriptorStatus {
+  if (hit === undefined || (hit.met.name !== undefined && replaced.has(hit.met.name))) return UNCOUNTED
+  const { enforcement, met: limit, key } = hit
+  if (enforcement === undefined) return { step: -1, limit }
+  const step = into.steps.length
+  gather(into, enforcement.law, enforcement.ruling, key, cost)
+  return { step, limit }
+}
+
+const UNCOUNTED: DescriptorStatus = { step: -1 }
+
+function hitOf(
+  domain: CompiledDomain,
+  query: DescriptorQuery,
+  { setting: { hash } }: Rules,
+): Hit | string | undefined {
+  const { entries, limit } = query
+  if (entries.length === 0) return undefined
+  const path = walk(domain.descriptors, entries)
+  const rule = path.length === entries.length ? path.at(-1)!.limit : undefined
+  if (limit !== undefined) {
+    const { policy } = rule?.enforcement?.law ?? {}
+    // One counter for the same entries, whoever sets the limit.
+    return policy === undefined
+      ? override(domain.name, entries, limit, descriptorPolicy(domain.name, []), wholeKey(entries, hash))
+      : override(domain.name, entries, limit, policy, keyOf(path, entries, hash))
+  }
+  if (rule === undefined) return undefined
+  const isOwn = path.some(({ valueToMetric }) => valueToMetric) || path.at(-1)!.detailed
+  const met = isOwn ? { ...rule.met, statsKey: statsKeyOf(domain.name, path, entries) } : rule.met
+  return { met, replaces: rule.replaces, enforcement: rule.enforcement, key: keyOf(path, entries, hash) }
+}
+
+/** The nodes that the entries lead through, as far as they lead. */
+export function walk(tree: DescriptorTree, entries: readonly Entry[]): DescriptorNode[] {
+  const path: DescriptorNode[] = []
+  let level: DescriptorTree | DescriptorNode['children'] = tree
+  for (const { key, value } of entries) {
+    const node: DescriptorNode | undefined =
+      level.exact.get(key)?.get(value) ?? level.firstPattern(key, value) ?? level.keys.get(key)
+    if (node === undefined) break
+    path.push(node)
+    level = node.children
+  }
+  return path
+}
+
+/** What the rule leaves open. Where a pattern is shared, all who fit it are one. */
+function keyOf(path: readonly DescriptorNode[], entries: readonly Entry[], hash: Hash): string {
+  const parts: string[] = []
+  path.forEach(({ key, shared, fits, value }, i) => {
+    const entry = entries[i]!
+    if (shared || (fits === undefined && value !== undefined)) return
+    if (key.includes('*')) parts.push(keyPart(entry.key, hash))
+    parts.push(keyPart(entry.value, hash))
+  })
+  return joinParts(parts)
+}
+
+function wholeKey(entries: readonly Entry[], hash: Hash): string {
+  return joinParts(entries.flatMap(({ key, value }) => [keyPart(key, hash), keyPart(value, hash)]))
+}
+
+function statsKeyOf(domain: string, path: readonly DescriptorNode[], entries: readonly Entry[]): string {
+  const detailed = path.at(-1)!.detailed
+  const labels = path.map(({ shared, valueToMetric, label, value, fits }, i) => {
+    const isOpen = fits !== undefined || value === undefined
+    return !shared && (detailed || (valueToMetric && isOpen)) ? labelOf(entries[i]!) : label
+  })
+  return [domain, ...labels].join('.')
+}
+
+/** `key_value`, as stats keys have it. */
+export function labelOf({ key, value }: Entry): string {
+  return value === '' ? key : `${key}_${value}`
+}
+
+const UNITS = new Map([
+  ['second', '1s'],
+  ['minute', '1m'],
+  ['hour', '1h'],
+  ['day', '1d'],
+  ['week', '1w'],
+  ['month', '30d'],
+  ['year', '365d'],
+])
+
+const PLAIN_OPTIONS: RuleOptions = {
+  algorithm: 'fixed-window',
+  onLimit: 'deny',
+  mode: 'enforce',
+  onStoreError: 'open',
+}
+
+/** A limit that the request brings itself: a plain fixed window. Text says why it cannot be one. */
+function override(
+  domain: string,
+  entries: readonly Entry[],
+  { requestsPerUnit, unit }: NonNullable<DescriptorQuery['limit']>,
+  policy: string,
+  key: string,
+): Hit | string {
+  const period = UNITS.get(unit.toLowerCase())
+  if (period === undefined) return `a limit's unit must be one of ${[...UNITS.keys()].join(', ')}`
+  if (!isCost(requestsPerUnit)) return 'a limit must be a whole number from 0 to 2^53−1'
+  const name = shown([domain, ...entries.map((entry) => entry.key)])
+  const ruling = rulingOf(PLAIN_OPTIONS, { limit: requestsPerUnit, period }, name, planOf)
+  const statsKey = [domain, ...entries.map(labelOf)].join('.')
+  return {
+    met: { requestsPerUnit, unit: unit.toLowerCase(), unlimited: false, statsKey },
+    replaces: [],
+    enforcement: { law: lawOf(PLAIN_OPTIONS, policy), ruling },
+    key,
+  }
+}

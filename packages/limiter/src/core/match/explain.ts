@@ -1,0 +1,71 @@
+import { Facts } from '../identify/facts.ts'
+import type { Request } from '../request.ts'
+import type { Rules } from './compile.ts'
+import type { DescriptorNode } from './descriptor-tree.ts'
+import { type DescriptorQuery, type Entry, labelOf, matchDescriptors, walk } from './descriptors.ts'
+import type { Applied, CompiledLimit } from './limit.ts'
+import { replacedBy } from './match.ts'
+
+/** Why a rule applies to a request, or does not. */
+export interface Explanation {
+  readonly rule: string
+  readonly applies: boolean
+  /** `method is not POST`; empty where the rule applies. */
+  readonly reason: string
+  /** Whose counter it charges, as the store knows it. */
+  readonly key?: string
+}
+
+/** Goes through every limit of a domain, in order; slower than matching, and agrees with it. */
+export function explainRequest(rules: Rules, domainName: string, request: Request): readonly Explanation[] {
+  const domain = rules.domains.get(domainName)
+  if (domain === undefined) return []
+  const facts = new Facts(request, rules.setting.foldPaths)
+  const judged = domain.limits.map((limit) => ({ limit, answer: answerOf(limit, facts) }))
+  const applied = judged.flatMap(({ answer }) => (typeof answer === 'string' ? [] : [answer]))
+  return judged.map(({ limit: { name }, answer }) => {
+    if (typeof answer === 'string') return { rule: name, applies: false, reason: answer }
+    const stand = applied.find((other) => replacedBy([other]).has(name))
+    return stand === undefined
+      ? { rule: name, applies: true, reason: '', key: answer.key }
+      : { rule: name, applies: false, reason: `${stand.limit.name} stands in for it` }
+  })
+}
+
+function answerOf(limit: CompiledLimit, facts: Facts): Applied | string {
+  const unmet = limit.conditions.find((condition) => !condition.holds(facts))
+  if (unmet !== undefined) return unmet.unmet
+  const judgement = limit.judge(facts, undefined)
+  if ('problem' in judgement) return judgement.problem
+  if (!('skipped' in judgement)) return judgement
+  return judgement.skipped === 'exempt' ? 'the client is exempt' : 'the request lacks a part of its key'
+}
+
+/** For each descriptor of a request, what it meets; `rule` is the path of rules that its entries led through. */
+export function explainDescriptors(
+  rules: Rules,
+  domainName: string,
+  descriptors: readonly DescriptorQuery[],
+): readonly Explanation[] {
+  const tree = rules.domains.get(domainName)?.descriptors
+  const { statuses, steps, problem } = matchDescriptors(rules, domainName, descriptors)
+  return descriptors.map(({ entries }, i) => {
+    const path = tree === undefined ? [] : walk(tree, entries)
+    const rule = [domainName, ...path.map(({ label }) => label)].join('.')
+    const { step, limit } = statuses[i] ?? { step: -1 }
+    if (step >= 0) return { rule, applies: true, reason: '', key: steps[step]!.key }
+    if (problem !== undefined) return { rule, applies: false, reason: problem }
+    if (tree === undefined) return { rule, applies: false, reason: 'no rules are loaded for the domain' }
+    return {
+      rule,
+      applies: false,
+      reason: limit?.unlimited ? 'it is unlimited' : reasonAgainst(path, entries),
+    }
+  })
+}
+
+function reasonAgainst(path: readonly DescriptorNode[], entries: readonly Entry[]): string {
+  const next = entries[path.length]
+  if (next !== undefined) return `entry ${path.length + 1}, ${labelOf(next)}, meets no rule`
+  return path.at(-1)?.limit === undefined ? 'the rules there set no limit' : 'another limit stands in for it'
+}

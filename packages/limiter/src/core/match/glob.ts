@@ -1,0 +1,86 @@
+import { ConfigError } from '../errors.ts'
+import { decodedPath } from '../identify/path.ts'
+import { wildcard } from './wildcard.ts'
+
+/** A path with gaps: `/users/:id/**`. */
+export interface Glob {
+  readonly text: string
+  readonly segments: readonly Segment[]
+}
+
+export type Segment =
+  /** `**`: any number of segments, none included. */
+  | { readonly kind: 'any' }
+  /** `*` or `:name`: one segment. */
+  | { readonly kind: 'one'; readonly name?: string }
+  /** A segment with a `*` among other characters. */
+  | { readonly kind: 'like'; readonly matches: (segment: string) => boolean }
+  | { readonly kind: 'literal'; readonly text: string }
+
+/** @throws ConfigError unless it is a path whose gaps are `*`, `**` and `:name`. */
+export function parseGlob(text: string, foldPaths = true): Glob {
+  const fail = (why: string): never => {
+    throw new ConfigError(`path ${JSON.stringify(text.slice(0, 80))} ${why}`)
+  }
+  if (!text.startsWith('/')) fail('must begin with /')
+  if (/[?#]/.test(text)) fail('must hold no query')
+  const written = text.split('/').filter((segment) => segment !== '')
+  const names = written.filter((segment) => segment.startsWith(':'))
+  if (new Set(names).size < names.length) fail('names one parameter twice')
+  return { text, segments: written.map((segment) => parseSegment(segment, foldPaths, fail)) }
+}
+
+function parseSegment(segment: string, foldPaths: boolean, fail: (why: string) => never): Segment {
+  if (segment === '**') return { kind: 'any' }
+  if (segment === '*') return { kind: 'one' }
+  if (segment === '.' || segment === '..') return fail('must hold no . or .. segments')
+  if (segment.startsWith(':')) {
+    const name = segment.slice(1)
+    return /^[\w-]+$/.test(name)
+      ? { kind: 'one', name }
+      : fail(`has a parameter named ${JSON.stringify(name)}`)
+  }
+  if (segment.includes('**')) return fail('has ** within a segment: it stands for whole segments')
+  const text = foldPaths ? decodedPath(segment).toLowerCase() : decodedPath(segment)
+  return segment.includes('*') ? { kind: 'like', matches: wildcard(text) } : { kind: 'literal', text }
+}
+
+/**
+ * Whether a path, cut into segments, fits. Takes at most (segments of the glob) · (segments of the path) steps:
+ * on a misfit only the last `**` takes one segment more.
+ * @param params receives what each `:name` stands for
+ */
+export function fits({ segments }: Glob, path: readonly string[], params?: Map<string, string>): boolean {
+  let g = 0
+  let p = 0
+  let retryG = -1
+  let retryP = 0
+  while (p < path.length || g < segments.length) {
+    const segment = segments[g]
+    if (segment?.kind === 'any') {
+      retryG = g++
+      retryP = p
+    } else if (segment !== undefined && p < path.length && fitsOne(segment, path[p]!)) {
+      if (params !== undefined && segment.kind === 'one' && segment.name !== undefined)
+        params.set(segment.name, path[p]!)
+      g++
+      p++
+    } else {
+      if (retryG < 0 || retryP >= path.length) return false
+      g = retryG + 1
+      p = ++retryP
+    }
+  }
+  return true
+}
+
+function fitsOne(segment: Segment, text: string): boolean {
+  switch (segment.kind) {
+    case 'literal':
+      return segment.text === text
+    case 'like':
+      return segment.matches(text)
+    default:
+      return true
+  }
+}

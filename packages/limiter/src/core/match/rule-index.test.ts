@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Facts } from '../identify/facts.ts'
+import type { Request } from '../request.ts'
+import { type Condition, conditionsOf, globsOf } from './condition.ts'
+import type { When } from './rule.ts'
+import { candidates, indexRules } from './rule-index.ts'
+
+function conditions(when: When): readonly Condition[] {
+  return conditionsOf(when, globsOf(when, true))
+}
+
+function visited(rules: readonly When[], request: Request): readonly number[] {
+  return candidates(indexRules(rules.map(conditions)), new Facts(request, true))
+}
+
+/** So many rules of each kind, that differ in one thing. */
+function crowd(count: number): When[] {
+  return Array.from({ length: count }, (_, i): When => {
+    const kinds: When[] = [
+      { method: ['GET'], path: [`/v1/things/t${i}`] },
+      { path: [`/v1/users/:id/t${i}/**`] },
+      { path: ['/v1/**'], header: { 'x-tenant': [`t${i}`] } },
+      { path: ['/v1/**'], query: { tenant: [`t${i}`] } },
+      { host: [`t${i}.example.com`], path: ['/**'] },
+      { ip: [`10.${i >> 8}.${i & 255}.0/24`] },
+      { method: ['GET', 'POST'], path: [`/v1/either/t${i}`, `/v1/or/t${i}`] },
+      { path: [`/v1/**/t${i}`], header: { 'x-tenant': [`t${i}`, `u${i}`] } },
+    ]
+    return kinds[i % kinds.length]!
+  })
+}
+
+describe('the index of rules', () => {
+  const request: Request = {
+    method: 'GET',
+    path: '/v1/things/t8',
+    host: 't12.example.com',
+    ip: '10.0.13.7',
+    headers: { 'x-tenant': 't10' },
+    query: { tenant: 't11' },
+  }
+
+  it('looks at no more of 5,000 rules than of 50', () => {
+    const few = visited(crowd(50), request)
+    expect(few).toEqual([8, 10, 11, 12, 13])
+    expect(visited(crowd(5_000), request)).toEqual(few)
+  })
+
+  it('files a rule under what it shares with the fewest', () => {
+    const rules: When[] = Array.from({ length: 1_000 }, (_, i) => ({
+      method: ['POST'],
+      host: ['api.example.com'],
+      path: ['/v1/chat'],
+      header: { 'x-model': ['large'], 'x-tenant': [`t${i}`] },
+    }))
+    const chat = { method: 'POST', path: '/v1/chat', host: 'api.example.com' }
+    expect(visited(rules, { ...chat, headers: { 'x-model': 'large', 'x-tenant': 't7' } })).toEqual([7])
+    expect(visited(rules, { ...chat, headers: { 'x-model': 'large' } })).toEqual([])
+  })
+
+  it('gives every rule once, in order, those without conditions too', () => {
+    const rules: When[] = [
+      {},
+      { path: ['/a/**', '/a/*'] },
+      { path: ['/**'] },
+      { path: ['/a/:b'] },
+      { host: ['*.example.com'] },
+    ]
+    expect(visited(rules, { path: '/a/b' })).toEqual([0, 1, 2, 3, 4])
+  })
+
+  it('never misses a rule', () => {
+    const some = <T>(values: readonly T[]): fc.Arbitrary<readonly T[] | undefined> =>
+      fc.option(fc.subarray([...values], { minLength: 1 }), { nil: undefined })
+    const whens = fc
+      .record({
+        method: some(['GET', 'post']),
+        path: some(['/', '/a', '/a/*', '/a/:b/c', '/**', '/a/**', '/**/c', '/a/b*']),
+        host: some(['a.example', 'b.example', '*.example']),
+        header: some(['1', '2']),
+        ip: some(['10.0.0.0/8', '10.1.0.0/16', '::/0', '10.1.1.1']),
+      })
+      .map(({ header, ...rest }): When => {
+        const own = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+        return header === undefined ? own : { ...own, header: { 'X-A': header } }
+      })
+    const requests = fc.record({
+      method: fc.constantFrom('GET', 'POST', 'PUT'),
+      path: fc.constantFrom('/', '/a', '/A/', '/a/b', '/a/b/c', '/c', '/x/y'),
+      host: fc.constantFrom('a.example', 'B.example:80', 'c.other'),
+      headers: fc.constantFrom({}, { 'x-a': '1' }, { 'x-a': '3' }),
+      ip: fc.constantFrom('10.1.1.1', '10.2.0.1', '::1', 'none'),
+    })
+    fc.assert(
+      fc.property(fc.array(whens, { maxLength: 12 }), requests, (rules, request) => {
+        const facts = new Facts(request, true)
+        const compiled = rules.map(conditions)
+        const holding = compiled.flatMap((own, i) => (own.every((one) => one.holds(facts)) ? [i] : []))
+        const found = candidates(indexRules(compiled), facts)
+        expect(found.filter((rule) => holding.includes(rule))).toEqual(holding)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

@@ -1,0 +1,154 @@
+import { type Cidr, type CidrTrie, cidrTrie, valuesAt } from '../identify/cidr.ts'
+import type { Facts } from '../identify/facts.ts'
+import type { Condition, Field, Handle } from './condition.ts'
+import type { Glob } from './glob.ts'
+
+/**
+ * Finds the few rules that a request may meet, so that thousands cost about as much as ten. Every rule is filed
+ * under one of its conditions, the one that it shares with the fewest others; whether the rest hold is for the
+ * caller to check. Rules are spoken of by their position.
+ */
+export interface RuleIndex {
+  /** Rules that no condition narrows. */
+  readonly always: readonly number[]
+  readonly fields: readonly FieldIndex[]
+  readonly paths: PathNode | undefined
+  readonly ips: CidrTrie<number> | undefined
+}
+
+interface FieldIndex {
+  readonly field: Field
+  readonly rules: Map<string, number[]>
+}
+
+/** A segment of paths: the rules whose path ends here, and those that from here on have more than plain segments. */
+interface PathNode {
+  readonly literals: Map<string, PathNode>
+  one?: PathNode
+  readonly ending: number[]
+  readonly open: number[]
+}
+
+/** @param rules the conditions of each rule */
+export function indexRules(rules: readonly (readonly Condition[])[]): RuleIndex {
+  const crowdOf = crowds(rules)
+  const always: number[] = []
+  const fields = new Map<string, FieldIndex>()
+  const globs: [Glob, number][] = []
+  const cidrs: [Cidr, number][] = []
+  rules.forEach((conditions, rule) => {
+    const handles = narrowest(conditions, crowdOf)
+    if (handles.length === 0) always.push(rule)
+    for (const handle of handles) {
+      if (handle.kind === 'path') globs.push([handle.glob, rule])
+      else if (handle.kind === 'ip') cidrs.push([handle.cidr, rule])
+      else fileValue(fields, handle.field, handle.value, rule)
+    }
+  })
+  return {
+    always,
+    fields: [...fields.values()],
+    paths: globs.length > 0 ? pathTrie(globs) : undefined,
+    ips: cidrs.length > 0 ? cidrTrie(cidrs) : undefined,
+  }
+}
+
+/** The rules that the request may meet, in order, each once. */
+export function candidates({ always, fields, paths, ips }: RuleIndex, facts: Facts): readonly number[] {
+  const found: number[] = []
+  for (const { field, rules } of fields) {
+    const value = field.read(facts)
+    const own = value === undefined ? undefined : rules.get(value)
+    if (own !== undefined) add(found, own)
+  }
+  if (paths !== undefined) collect(paths, facts.segments, 0, found)
+  if (ips !== undefined && facts.address !== undefined) add(found, valuesAt(ips, facts.address))
+  if (found.length === 0) return always
+  add(found, always)
+  found.sort((a, b) => a - b)
+  return found.filter((rule, i) => rule !== found[i - 1])
+}
+
+/** How many rules share a handle. */
+function crowds(rules: readonly (readonly Condition[])[]): (handle: Handle) => number {
+  const counts = new Map<string, number>()
+  for (const { handles } of rules.flat()) {
+    for (const handle of handles) counts.set(idOf(handle), (counts.get(idOf(handle)) ?? 0) + 1)
+  }
+  return (handle) => counts.get(idOf(handle))!
+}
+
+function idOf(handle: Handle): string {
+  if (handle.kind === 'path') return `path ${placeOf(handle.glob).join('/')}`
+  if (handle.kind === 'ip') return `ip ${handle.cidr.address.words}/${handle.cidr.bits}`
+  return `${handle.field.id}=${handle.value}`
+}
+
+function narrowest(conditions: readonly Condition[], crowdOf: (handle: Handle) => number): readonly Handle[] {
+  let best: readonly Handle[] = []
+  let least = Number.POSITIVE_INFINITY
+  for (const { handles } of conditions) {
+    if (handles.length === 0) continue
+    const crowd = handles.reduce((sum, handle) => sum + crowdOf(handle), 0)
+    if (crowd <= least) [best, least] = [handles, crowd]
+  }
+  return best
+}
+
+function fileValue(fields: Map<string, FieldIndex>, field: Field, value: string, rule: number): void {
+  const { rules } = made(fields, field.id, () => ({ field, rules: new Map<string, number[]>() }))
+  made(rules, value, (): number[] => []).push(rule)
+}
+
+function made<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const value = map.get(key) ?? make()
+  map.set(key, value)
+  return value
+}
+
+/** The segments by which a glob is filed: those before the first that is open. `*` is one segment, `**` all the rest. */
+function placeOf({ segments }: Glob): readonly string[] {
+  const place: string[] = []
+  for (const segment of segments) {
+    if (segment.kind === 'literal') place.push(segment.text)
+    else if (segment.kind === 'one') place.push('*')
+    else return [...place, '**']
+  }
+  return place
+}
+
+function pathTrie(globs: readonly (readonly [Glob, number])[]): PathNode {
+  const root = newNode()
+  for (const [glob, rule] of globs) {
+    const place = placeOf(glob)
+    const isOpen = place.at(-1) === '**'
+    let node = root
+    for (const text of isOpen ? place.slice(0, -1) : place) {
+      if (text === '*') node = node.one ??= newNode()
+      else node = made(node.literals, text, newNode)
+    }
+    ;(isOpen ? node.open : node.ending).push(rule)
+  }
+  return root
+}
+
+function newNode(): PathNode {
+  return { literals: new Map(), ending: [], open: [] }
+}
+
+/** No node is visited twice, so a path costs at most one visit for each node that rules made. */
+function collect(node: PathNode, segments: readonly string[], at: number, found: number[]): void {
+  add(found, node.open)
+  if (at === segments.length) {
+    add(found, node.ending)
+    return
+  }
+  const child = node.literals.get(segments[at]!)
+  if (child !== undefined) collect(child, segments, at + 1, found)
+  if (node.one !== undefined) collect(node.one, segments, at + 1, found)
+}
+
+/** Not by spreading: a call takes only so many arguments. */
+function add(found: number[], rules: readonly number[]): void {
+  for (const rule of rules) found.push(rule)
+}

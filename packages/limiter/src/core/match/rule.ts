@@ -1,0 +1,109 @@
+import type { AlgorithmName, CalendarPeriod } from '../decide/policy.ts'
+import type { Position } from '../errors.ts'
+
+/** `COUNT/PERIOD`, taken apart. */
+export interface Quota {
+  /** Whole, ≥ 0. */
+  readonly limit: number
+  readonly period: number | string | CalendarPeriod
+  /** A capacity of its own, where it differs from the rule's. */
+  readonly burst?: number
+}
+
+/** What happens to a request over its limit. */
+export type OnLimit = 'deny' | 'delay' | 'deprioritize'
+/** What a rule does while the store is slow or gone. */
+export type OnStoreError = 'open' | 'closed' | 'local'
+/** What a rule does with a request that lacks one of its key's parts. */
+export type OnMissingKey = 'skip' | 'share' | 'deny'
+
+/** Options that both formats share. */
+export interface RuleOptions {
+  readonly algorithm: AlgorithmName
+  readonly burst?: number
+  readonly rounding?: 'down' | 'up'
+  readonly refill?: 'greedy' | 'interval'
+  readonly onLimit: OnLimit
+  readonly mode: 'enforce' | 'shadow'
+  readonly onStoreError: OnStoreError
+  /** Share of the limit, 0–1, past which decisions are marked. */
+  readonly soft?: number
+  /** After so many refusals within `within` ms, refuse everything for `for` ms. */
+  readonly block?: { readonly after: number; readonly within: number; readonly for: number }
+  /** Share, 0–1, by which Retry-After may be lengthened. */
+  readonly jitter?: number
+  /** Gives each key its own window phase. */
+  readonly spread?: boolean
+}
+
+/** Conditions, all of which must hold; each lists alternatives. */
+export interface When {
+  readonly method?: readonly string[]
+  /** Globs: `*` one segment, `**` any number, `:name` one segment kept as a parameter. */
+  readonly path?: readonly string[]
+  readonly host?: readonly string[]
+  readonly header?: Readonly<Record<string, readonly string[]>>
+  readonly query?: Readonly<Record<string, readonly string[]>>
+  /** CIDRs or addresses. */
+  readonly ip?: readonly string[]
+}
+
+/** One named limit over request attributes. */
+export interface Limit extends RuleOptions {
+  readonly name: string
+  readonly when?: When
+  /** Parts of the identity, as in the rulebook: `ip`, `ip/24`, `header:x-model`, `attribute:team`… */
+  readonly key: readonly string[]
+  readonly limit: Quota | PlanQuota
+  readonly cost: number | string
+  readonly onMissingKey: OnMissingKey
+  /** CIDRs or key values that are not limited. */
+  readonly exempt: readonly string[]
+  /** CIDRs or key values with a limit of their own; the first that matches counts. */
+  readonly overrides: readonly { readonly match: string; readonly quota: Quota }[]
+  /** Names of limits that this one stands in for, when both match. */
+  readonly replaces: readonly string[]
+  readonly source?: Position
+}
+
+/** A quota for each value of an attribute. */
+export interface PlanQuota {
+  /** The attribute's name. */
+  readonly by: string
+  readonly plans: Readonly<Record<string, Quota>>
+  /** For every other value, and for none. */
+  readonly otherwise: Quota
+}
+
+/** One node of the descriptor tree: envoyproxy/ratelimit's format. */
+export interface Descriptor {
+  readonly key: string
+  /** Exact, or a pattern where it holds `*`; absent: any value. */
+  readonly value?: string
+  readonly rateLimit?: DescriptorLimit
+  readonly shadowMode: boolean
+  readonly quotaMode: boolean
+  readonly detailedMetric: boolean
+  readonly valueToMetric: boolean
+  readonly shareThreshold: boolean
+  readonly metadata?: unknown
+  readonly descriptors: readonly Descriptor[]
+  readonly source?: Position
+}
+
+export interface DescriptorLimit extends RuleOptions {
+  readonly unlimited: boolean
+  /** Absent when unlimited. */
+  readonly quota?: Quota
+  /** As the file says it, for answers that repeat it. */
+  readonly unit?: string
+  readonly name?: string
+  readonly replaces: readonly string[]
+}
+
+/** One domain's rules, of both kinds. */
+export interface Domain {
+  readonly name: string
+  readonly limits: readonly Limit[]
+  readonly descriptors: readonly Descriptor[]
+}
