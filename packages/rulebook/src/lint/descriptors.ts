@@ -1,0 +1,93 @@
+import type { Descriptor } from '@sluice/limiter/core/match/rule'
+import { wildcard } from '@sluice/limiter/core/match/wildcard'
+import { shown } from '../mistake.ts'
+import type { Problem } from '../problem.ts'
+import { type Placed, placeOf, problemIn } from './placed.ts'
+import { lintReplaces, type Replacement } from './replaces.ts'
+
+type Node = Placed<Descriptor>
+
+/** @param roots the first level of a domain's descriptors, in rule order */
+export function lintDescriptors(domain: string, roots: readonly Node[]): Problem[] {
+  const nodes = roots.flatMap(family)
+  const names = nodes.flatMap(({ rule }) => rule.rateLimit?.name ?? [])
+  return [...lintLevel(roots, domain), ...lintReplaces(nodes.flatMap(replacementsOf), new Set(names))]
+}
+
+/** The node and all below it. */
+function family(node: Node): Node[] {
+  return [node, ...childrenOf(node).flatMap(family)]
+}
+
+function childrenOf({ rule, source, path }: Node): Node[] {
+  return rule.descriptors.map((child, index) => ({
+    rule: child,
+    source,
+    path: [...path, 'descriptors', index],
+  }))
+}
+
+function replacementsOf(place: Node): Replacement[] {
+  const { name: by, replaces = [] } = place.rule.rateLimit ?? {}
+  return replaces.map((name, index) => ({
+    by,
+    name,
+    place,
+    field: ['rate_limit', 'replaces', index, 'name'],
+  }))
+}
+
+/** Siblings that are the same, or that no request can reach; then their children. `trail` names the parent. */
+function lintLevel(siblings: readonly Node[], trail: string): Problem[] {
+  const first = new Map<string, Node>()
+  const unique: Node[] = []
+  const problems: Problem[] = []
+  for (const node of siblings) {
+    const { key, value } = node.rule
+    const id = JSON.stringify([key, value])
+    const twin = first.get(id)
+    if (twin === undefined) {
+      first.set(id, node)
+      unique.push(node)
+    } else {
+      const message = `descriptor ${shown(`${trail}.${labelOf(node.rule)}`)} is defined already, at ${placeOf(twin)}`
+      problems.push(problemIn(node, ['key'], message))
+    }
+  }
+  const below = siblings.flatMap((node) => lintLevel(childrenOf(node), `${trail}.${labelOf(node.rule)}`))
+  return [...problems, ...unreachable(unique), ...below]
+}
+
+/** Patterns are tried in file order, and before a key alone: what an earlier one covers is never reached. */
+function unreachable(siblings: readonly Node[]): Problem[] {
+  const patterns = siblings.filter(({ rule }) => isPattern(rule))
+  const keys = siblings.filter(({ rule }) => rule.value === undefined && !isPattern(rule))
+  const earlier: { label: string; covers: (rule: Descriptor) => boolean }[] = []
+  const problems: Problem[] = []
+  for (const node of [...patterns, ...keys]) {
+    const label = labelOf(node.rule)
+    const before = earlier.find(({ covers }) => covers(node.rule))
+    if (isPattern(node.rule)) earlier.push({ label, covers: coverage(node.rule) })
+    if (before === undefined) continue
+    const field = node.rule.value === undefined ? 'key' : 'value'
+    const message = `${shown(label)} is never reached: ${shown(before.label)} matches all that it does`
+    problems.push(problemIn(node, [field], message))
+  }
+  return problems
+}
+
+function isPattern(rule: Descriptor): boolean {
+  return labelOf(rule).includes('*')
+}
+
+/** A pattern matches all that another does when it matches that one's text: no literal of its own holds a `*`. */
+function coverage({ key, value }: Descriptor): (other: Descriptor) => boolean {
+  const coversKey = wildcard(key)
+  const coversValue = value === undefined ? () => true : wildcard(value)
+  const isAny = value === undefined || /^\*+$/.test(value)
+  return (other) => coversKey(other.key) && (other.value === undefined ? isAny : coversValue(other.value))
+}
+
+function labelOf({ key, value }: Descriptor): string {
+  return value === undefined ? key : `${key}_${value}`
+}

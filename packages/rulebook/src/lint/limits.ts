@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Limit } from '@sluice/limiter/core/match/rule'
+import { shown } from '../mistake.ts'
+import type { Problem } from '../problem.ts'
+import { type Placed, placeOf, problemIn } from './placed.ts'
+import { lintReplaces } from './replaces.ts'
+
+/** @param limits all of one domain, in rule order */
+export function lintLimits(limits: readonly Placed<Limit>[]): Problem[] {
+  const byName = new Map<string, Placed<Limit>>()
+  const problems: Problem[] = []
+  for (const limit of limits) {
+    const { name } = limit.rule
+    const first = byName.get(name)
+    if (first === undefined) byName.set(name, limit)
+    else
+      problems.push(
+        problemIn(limit, ['name'], `a limit is named ${shown(name)} already, at ${placeOf(first)}`),
+      )
+  }
+  const replacements = limits.flatMap((place) =>
+    place.rule.replaces.map((name, index) => ({
+      by: place.rule.name,
+      name,
+      place,
+      field: ['replaces', index],
+    })),
+  )
+  const replaces = lintReplaces(replacements, new Set(byName.keys()))
+  return [...problems, ...replaces, ...neverApplied(limits, byName)]
+}
+
+/** A limit that another replaces wherever both could apply. */
+function neverApplied(
+  limits: readonly Placed<Limit>[],
+  byName: ReadonlyMap<string, Placed<Limit>>,
+): Problem[] {
+  return limits.flatMap(({ rule }) =>
+    rule.replaces.flatMap((name) => {
+      const replaced = byName.get(name)
+      if (replaced === undefined || name === rule.name || !appliesWherever(rule, replaced.rule)) return []
+      const message = `${shown(name)} never applies: ${shown(rule.name)} replaces it whenever it matches`
+      return [problemIn(replaced, ['name'], message)]
+    }),
+  )
+}
+
+/** Does `rule` apply to every request that `other` applies to? Told only where it is plain to see. */
+function appliesWherever(rule: Limit, other: Limit): boolean {
+  const isMet = rule.when === undefined || isDeepStrictEqual(rule.when, other.when)
+  const hasKey = rule.onMissingKey !== 'skip' || rule.key.every((part) => other.key.includes(part))
+  return (
+    isMet &&
+    hasKey &&
+    rule.exempt.length === 0 &&
+    (other.onMissingKey === 'skip' || rule.onMissingKey !== 'skip')
+  )
+}

@@ -1,0 +1,41 @@
+import { shown } from '../mistake.ts'
+import { nearest } from '../nearest.ts'
+import type { Problem } from '../problem.ts'
+import type { Path } from '../syntax/source.ts'
+import { type Placed, problemIn } from './placed.ts'
+
+/** One entry of a rule's `replaces`. */
+export interface Replacement {
+  /** The rule's own name. */
+  readonly by: string | undefined
+  readonly name: string
+  readonly place: Placed<unknown>
+  /** Where in the rule the name stands. */
+  readonly field: Path
+}
+
+/** Reports names that name nothing or the rule itself, and rules that replace one another until none is left. */
+export function lintReplaces(replacements: readonly Replacement[], known: ReadonlySet<string>): Problem[] {
+  const circles = new Set(circular(replacements))
+  return replacements.flatMap((replacement) => {
+    const { by, name, place, field } = replacement
+    if (name === by) return [problemIn(place, field, `${shown(name)} replaces itself`)]
+    if (!known.has(name)) {
+      return [
+        problemIn(place, field, `no limit of this domain is named ${shown(name)}`, nearest(name, [...known])),
+      ]
+    }
+    if (!circles.has(replacement)) return []
+    return [
+      problemIn(place, field, `${shown(by!)} and ${shown(name)} replace one another: neither would apply`),
+    ]
+  })
+}
+
+/** Those that form circles, or lie between two: each is replaced itself, and replaces what replaces in turn. */
+function circular(replacements: readonly Replacement[]): readonly Replacement[] {
+  const replacing = new Set(replacements.map(({ by }) => by))
+  const replaced = new Set<string | undefined>(replacements.map(({ name }) => name))
+  const kept = replacements.filter(({ by, name }) => by !== name && replaced.has(by) && replacing.has(name))
+  return kept.length === replacements.length ? kept : circular(kept)
+}

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import type { Descriptor, Domain, Limit } from '@sluice/limiter/core/match/rule'
+import { lint } from './lint/lint.ts'
+import { type Problem, RulebookError } from './problem.ts'
+import { type RuleFile, readRuleFile } from './rule-file.ts'
+import { rulePaths, unreadable } from './rule-paths.ts'
+
+export interface LoadOptions {
+  /** Lets several files hold descriptors of one domain. Default false: that is a mistake. */
+  readonly mergeDomains?: boolean
+}
+
+/**
+ * Loads files and folders (every *.yaml and *.yml below them) as one rulebook: one entry for each domain.
+ * @throws RulebookError with every mistake in every file; those between rules once each file is right by itself.
+ */
+export async function loadRulebook(
+  paths: readonly string[],
+  options: LoadOptions = {},
+): Promise<readonly Domain[]> {
+  const found = await rulePaths(paths)
+  const problems = [...found.problems]
+  const files: RuleFile[] = []
+  for (const path of found.files.values()) {
+    try {
+      files.push(readRuleFile(await readText(path), path))
+    } catch (error) {
+      if (!(error instanceof RulebookError)) throw error
+      problems.push(...error.problems)
+    }
+  }
+  return rulebookOf(files, problems, options)
+}
+
+/**
+ * Loads the text of one file. `file` is what problems call it.
+ * @throws RulebookError with every mistake in it; those between rules once each rule is right by itself.
+ */
+export function loadText(text: string, file = 'rulebook.yaml'): readonly Domain[] {
+  return rulebookOf([readRuleFile(text, file)], [], {})
+}
+
+/** @throws RulebookError */
+async function readText(file: string): Promise<string> {
+  const refuse = (message: string): never => {
+    throw new RulebookError([{ file, line: 1, column: 1, message }])
+  }
+  const bytes = await readFile(file).catch((error) => refuse(unreadable(error)))
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return refuse('is not UTF-8 text')
+  }
+}
+
+function rulebookOf(
+  files: readonly RuleFile[],
+  problems: readonly Problem[],
+  options: LoadOptions,
+): Domain[] {
+  const all = problems.length > 0 ? problems : lint(files, options.mergeDomains ?? false)
+  if (all.length > 0) throw new RulebookError(all)
+  const domains = new Map<string, { name: string; limits: Limit[]; descriptors: Descriptor[] }>()
+  for (const { domain } of files) {
+    const { name, limits, descriptors } = domain
+    const merged = domains.get(name) ?? { name, limits: [], descriptors: [] }
+    merged.limits.push(...limits)
+    merged.descriptors.push(...descriptors)
+    domains.set(name, merged)
+  }
+  return [...domains.values()]
+}

@@ -1,0 +1,29 @@
+import { type Position, SluiceError } from '@sluice/limiter/core/errors'
+
+/** One mistake in a rulebook, and where it stands. A file that cannot be read at all has its mistake at 1:1. */
+export interface Problem extends Position {
+  readonly message: string
+  /** The right name nearest to a wrong one. */
+  readonly hint?: string
+}
+
+/** `file:line:column: message (did you mean "hint"?)`, on one line. */
+export function formatProblem({ file, line, column, message, hint }: Problem): string {
+  const question = hint === undefined ? '' : ` (did you mean ${JSON.stringify(hint)}?)`
+  return `${file}:${line}:${column}: ${message}${question}`
+}
+
+/** How many problems an error's message tells; `problems` has them all. */
+const TOLD = 20
+
+/** A rulebook that cannot be used, with every mistake found in it. `code` is `ERR_SLUICE_RULEBOOK`. */
+export class RulebookError extends SluiceError {
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    const told = problems.slice(0, TOLD).map(formatProblem)
+    if (problems.length > TOLD) told.push(`and ${problems.length - TOLD} more`)
+    super('ERR_SLUICE_RULEBOOK', told.join('\n'))
+    this.problems = problems
+  }
+}

@@ -1,0 +1,93 @@
+import type { Descriptor } from '@sluice/limiter/core/match/rule'
+import { z } from 'zod'
+import { shown } from '../mistake.ts'
+import { type Path, positionOf, type Report, type Source, spotAt, textAt } from '../syntax/source.ts'
+import type { Spot } from '../syntax/tree.ts'
+import { type FieldsOf, fields, type Word, word } from './fields.ts'
+import { type RateLimitText, rateLimitOf, rateLimitSchema } from './rate-limit.ts'
+
+/** A descriptor as files write it. */
+export interface DescriptorText {
+  readonly key: Word
+  readonly value?: Word | null
+  readonly rate_limit?: RateLimitText | null
+  readonly shadow_mode?: boolean
+  readonly quota_mode?: boolean
+  readonly detailed_metric?: boolean
+  readonly value_to_metric?: boolean
+  readonly share_threshold?: boolean
+  readonly metadata?: unknown
+  readonly descriptors?: readonly DescriptorText[] | null
+}
+
+const flag = z.boolean()
+
+const descriptorFields: FieldsOf<DescriptorText> = {
+  key: word.describe('The key of a request’s entry.'),
+  value: z
+    .union([z.literal(''), word, z.null()], { error: 'must be text' })
+    .describe('Its value, or a pattern in which * is any run of characters; without it, any value.')
+    .exactOptional(),
+  rate_limit: rateLimitSchema
+    .nullable()
+    .describe('Without it, who matches is not limited here.')
+    .exactOptional(),
+  shadow_mode: flag.describe('Counts and reports, and never refuses.').exactOptional(),
+  quota_mode: flag.describe('Refuses only when every quota of the request does.').exactOptional(),
+  detailed_metric: flag.describe('Metrics have the values of every level in their names.').exactOptional(),
+  value_to_metric: flag.describe('Metrics have this level’s value in their names.').exactOptional(),
+  share_threshold: flag.describe('Whatever matches the pattern shares one counter.').exactOptional(),
+  metadata: z.unknown().describe('Handed back in answers to requests that pass.').exactOptional(),
+  descriptors: z
+    .array(z.lazy(() => descriptorSchema))
+    .nullable()
+    .describe('What the next entry of the request is held against.')
+    .exactOptional(),
+}
+
+export const descriptorSchema: z.ZodType<DescriptorText> = fields(descriptorFields).meta({ id: 'descriptor' })
+
+/** The model of a descriptor that its schema accepted. Reports whatever else is wrong with it; `path` is its own. */
+export function descriptorOf(
+  written: DescriptorText,
+  source: Source,
+  path: Path,
+  report: Report,
+): Descriptor {
+  const key = textAt(source, [...path, 'key'])
+  const value = textAt(source, [...path, 'value'])
+  const metadata = spotAt(source, [...path, 'metadata'])
+  const { rate_limit, share_threshold = false, descriptors } = written
+  if (share_threshold && !`${key}${value}`.includes('*')) {
+    const label = value === '' ? key : `${key}_${value}`
+    report([...path, 'share_threshold'], `share_threshold needs a value with *, and ${shown(label)} has none`)
+  }
+  return {
+    key,
+    ...(value !== '' && { value }),
+    ...(rate_limit && { rateLimit: rateLimitOf(rate_limit, source, [...path, 'rate_limit'], report) }),
+    shadowMode: written.shadow_mode ?? false,
+    quotaMode: written.quota_mode ?? false,
+    detailedMetric: written.detailed_metric ?? false,
+    valueToMetric: written.value_to_metric ?? false,
+    shareThreshold: share_threshold,
+    ...(metadata !== undefined && { metadata: jsonOf(metadata, [...path, 'metadata'], report) }),
+    descriptors: (descriptors ?? []).map((child, index) =>
+      descriptorOf(child, source, [...path, 'descriptors', index], report),
+    ),
+    source: positionOf(source, path),
+  }
+}
+
+/** As it will be sent, so only what JSON can say. */
+function jsonOf({ children, value, scalar }: Spot, path: Path, report: Report): unknown {
+  if (children === undefined) {
+    if (typeof scalar === 'number' && !Number.isFinite(scalar))
+      report(path, 'metadata must be JSON, which has no such number')
+    return scalar
+  }
+  const entries = [...children].map(
+    ([name, child]) => [name, jsonOf(child, [...path, name], report)] as const,
+  )
+  return Array.isArray(value) ? entries.map(([, child]) => child) : Object.fromEntries(entries)
+}

@@ -1,0 +1,65 @@
+import type { CalendarPeriod } from '@sluice/limiter/core/decide/policy'
+import type { Quota } from '@sluice/limiter/core/match/rule'
+import { z } from 'zod'
+import { Mistake, shown } from '../mistake.ts'
+import { parseDuration, parsePeriod, parseQuota } from './quota.ts'
+
+/** A schema for each field of `T`. */
+export type FieldsOf<T> = {
+  readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K>
+    ? z.ZodExactOptional<z.ZodType<Required<T>[K]>>
+    : z.ZodType<T[K]>
+}
+
+/** A map of these fields and no others. The issue of an unknown one carries the known names as its message. */
+export function fields<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  const known = Object.keys(shape).join(' ')
+  return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? known : undefined) })
+}
+
+/** Text that `parse` turns into what it means. `must` completes `"field" …` where something else stands. */
+export function read<T>(must: string, parse: (text: string) => T): z.ZodType<T> {
+  return z.string({ error: must }).transform((text, context): T => {
+    try {
+      return parse(text)
+    } catch (error) {
+      if (!(error instanceof Mistake)) throw error
+      context.issues.push({ code: 'custom', message: error.message, hint: error.hint, input: text })
+      return z.NEVER
+    }
+  })
+}
+
+/** One value, or a list of alternatives. */
+export function oneOrMany(item: z.ZodType<string>): z.ZodType<readonly string[]> {
+  return z
+    .union([item, z.array(item).min(1)])
+    .transform((value) => (typeof value === 'string' ? [value] : value))
+}
+
+/** A whole number from `least` to 2^53−1. */
+export function whole(least: number): z.ZodType<number> {
+  return z.int().min(least)
+}
+
+/** A scalar that counts as the text it is written as, as descriptors have always been read: `404` is a value. */
+export type Word = string | number | boolean
+export const word: z.ZodType<Word> = z.union([z.string().min(1), z.number(), z.boolean()], {
+  error: 'must be text',
+})
+
+export const text: z.ZodType<string> = z.string().min(1).max(256)
+export const quota: z.ZodType<Quota> = read('must be COUNT/PERIOD, such as 5/minute', parseQuota)
+export const period: z.ZodType<number | CalendarPeriod> = read('must be a period, such as 10s', parsePeriod)
+export const duration: z.ZodType<number> = read('must be a duration, such as 10m', (value) =>
+  parseDuration(value),
+)
+export const share: z.ZodType<number> = read('must be a percentage, such as 80%', parseShare)
+
+/** 0.8 of `80%`. @throws Mistake */
+function parseShare(value: string): number {
+  const percent = Number(/^(\d+(?:\.\d+)?)%$/.exec(value)?.[1])
+  if (!(percent > 0 && percent <= 100))
+    throw new Mistake(`${shown(value)} is not a percentage from above 0% to 100%`)
+  return percent / 100
+}

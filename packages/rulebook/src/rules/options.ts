@@ -1,0 +1,90 @@
+import { algorithms } from '@sluice/limiter/core/decide/algorithms'
+import type { AlgorithmName } from '@sluice/limiter/core/decide/policy'
+import type { OnLimit, OnStoreError, RuleOptions } from '@sluice/limiter/core/match/rule'
+import { z } from 'zod'
+import { duration, type FieldsOf, fields, share, whole } from './fields.ts'
+
+/** The options that both formats share, as files name them. */
+export interface OptionsText {
+  readonly algorithm?: AlgorithmName
+  readonly burst?: number
+  readonly rounding?: 'down' | 'up'
+  readonly refill?: 'greedy' | 'interval'
+  readonly anchor?: string
+  readonly on_limit?: OnLimit
+  readonly mode?: 'enforce' | 'shadow'
+  readonly on_store_error?: OnStoreError
+  readonly soft?: number
+  readonly block?: { readonly after: number; readonly within: number; readonly for: number }
+  readonly jitter?: number
+  readonly spread?: boolean
+}
+
+export const optionFields: FieldsOf<OptionsText> = {
+  algorithm: z
+    .enum(Object.keys(algorithms) as [AlgorithmName, ...AlgorithmName[]])
+    .describe('How requests are counted.')
+    .exactOptional(),
+  burst: whole(1).describe('Capacity of a bucket, where it is not the limit.').exactOptional(),
+  rounding: z
+    .enum(['down', 'up'])
+    .describe('sliding-window-counter: how the previous window’s weight is rounded. Default down.')
+    .exactOptional(),
+  refill: z
+    .enum(['greedy', 'interval'])
+    .describe('token-bucket: tokens flow in continuously (greedy, the default) or all at once each period.')
+    .exactOptional(),
+  anchor: z
+    .union([z.string(), z.int()])
+    .transform(String)
+    .describe('When in a calendar period its window opens: 02:30, 1 02:30 (Monday), 31 02:30, 02-29.')
+    .exactOptional(),
+  on_limit: z
+    .enum(['deny', 'delay', 'deprioritize'])
+    .describe('What happens to a request over the limit. Default deny; delay goes with leaky-bucket.')
+    .exactOptional(),
+  mode: z
+    .enum(['enforce', 'shadow'])
+    .describe('shadow decides and reports, and never refuses. Default enforce.')
+    .exactOptional(),
+  on_store_error: z
+    .enum(['open', 'closed', 'local'])
+    .describe(
+      'While the store is slow or down: admit (open, the default), refuse (closed), or count in process.',
+    )
+    .exactOptional(),
+  soft: share.describe('Share of the limit past which decisions are marked.').exactOptional(),
+  block: fields({
+    after: whole(1).describe('Refusals.'),
+    within: duration.describe('In which time.'),
+    for: duration.describe('For how long everything is then refused.'),
+  })
+    .describe('Refuses for a time after so many refusals.')
+    .exactOptional(),
+  jitter: share
+    .describe('Share by which Retry-After is lengthened, differently for each key.')
+    .exactOptional(),
+  spread: z
+    .boolean()
+    .describe('Gives each key its own window phase, so that not all reset at once.')
+    .exactOptional(),
+}
+
+/** The model of the options among a rule's fields; `fallback` is the format's own algorithm. */
+export function optionsOf(text: OptionsText, fallback: AlgorithmName): RuleOptions {
+  const { algorithm = fallback, on_limit = 'deny', mode = 'enforce', on_store_error = 'open' } = text
+  const { burst, rounding, refill, soft, block, jitter, spread } = text
+  return {
+    algorithm,
+    onLimit: on_limit,
+    mode,
+    onStoreError: on_store_error,
+    ...(burst !== undefined && { burst }),
+    ...(rounding !== undefined && { rounding }),
+    ...(refill !== undefined && { refill }),
+    ...(soft !== undefined && { soft }),
+    ...(block !== undefined && { block }),
+    ...(jitter !== undefined && { jitter }),
+    ...(spread !== undefined && { spread }),
+  }
+}

@@ -1,0 +1,119 @@
+import type { CalendarPeriod } from '@sluice/limiter/core/decide/policy'
+import type { DescriptorLimit, Quota } from '@sluice/limiter/core/match/rule'
+import { ticksOf } from '@sluice/limiter/core/time'
+import { z } from 'zod'
+import { shown } from '../mistake.ts'
+import { nearest } from '../nearest.ts'
+import { type Path, type Report, type Source, textAt } from '../syntax/source.ts'
+import { type FieldsOf, fields, period, type Word, whole, word } from './fields.ts'
+import { type OptionsText, optionFields, optionsOf } from './options.ts'
+import { attempt, quotaReader } from './policies.ts'
+
+/** A descriptor's limit as files write it. */
+export interface RateLimitText extends OptionsText {
+  readonly unit?: Word
+  readonly requests_per_unit?: number
+  readonly unit_multiplier?: number
+  readonly period?: number | CalendarPeriod
+  readonly unlimited?: boolean
+  readonly name?: Word
+  readonly replaces?: readonly { readonly name: Word }[]
+}
+
+/** Milliseconds of each unit: a month is 30 days, a year 365. */
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ['second', 1_000],
+  ['minute', 60_000],
+  ['hour', 3_600_000],
+  ['day', 86_400_000],
+  ['week', 604_800_000],
+  ['month', 2_592_000_000],
+  ['year', 31_536_000_000],
+])
+
+/** All that may stand beside `unlimited`. */
+const BESIDE_UNLIMITED = ['unlimited', 'requests_per_unit', 'name', 'replaces']
+
+const rateLimitFields: FieldsOf<RateLimitText> = {
+  unit: word
+    .describe(`${[...UNITS.keys()].join(', ')}, in any case; a month is 30 days, a year 365.`)
+    .exactOptional(),
+  requests_per_unit: whole(0).describe('Requests per unit; default 0, which refuses all.').exactOptional(),
+  unit_multiplier: whole(1).describe('How many units the period has. Default 1.').exactOptional(),
+  period: period.describe('In place of unit: 10s, 3h, calendar-month@Europe/Paris.').exactOptional(),
+  unlimited: z.boolean().describe('Matches, and never counts.').exactOptional(),
+  name: word.describe('What other limits may replace, and answers repeat.').exactOptional(),
+  replaces: z
+    .array(fields({ name: word.describe('Its name.') }))
+    .describe('Limits that this one stands in for, when both match in one request.')
+    .exactOptional(),
+  ...optionFields,
+}
+
+export const rateLimitSchema: z.ZodType<RateLimitText> = fields(rateLimitFields)
+
+/** The model of a limit that its schema accepted. Reports whatever else is wrong with it; `path` is its own. */
+export function rateLimitOf(
+  written: RateLimitText,
+  source: Source,
+  path: Path,
+  report: Report,
+): DescriptorLimit {
+  const options = optionsOf(written, 'fixed-window')
+  const { unlimited = false, requests_per_unit: limit = 0, anchor } = written
+  const name = textAt(source, [...path, 'name'])
+  const unit = textAt(source, [...path, 'unit']).toLowerCase()
+  if (written.name !== undefined && !/^[ -~]{1,256}$/.test(name)) {
+    report([...path, 'name'], `${shown(name)} is not a name: 1 to 256 printable ASCII characters`)
+  }
+  const model = {
+    ...options,
+    unlimited,
+    ...(name !== '' && { name }),
+    replaces: (written.replaces ?? []).map((_, index) =>
+      textAt(source, [...path, 'replaces', index, 'name']),
+    ),
+  }
+  if (unlimited) {
+    for (const field of Object.keys(written).filter((beside) => !BESIDE_UNLIMITED.includes(beside))) {
+      report([...path, field], `${JSON.stringify(field)} means nothing beside unlimited`, { part: 'key' })
+    }
+    return model
+  }
+  const finish = quotaReader({ options, anchor, base: path }, report)
+  const period = periodOf(written, unit, path, report)
+  if (period === undefined) return model
+  return {
+    ...model,
+    quota: finish({ limit, period }, [...path, 'requests_per_unit']),
+    ...(unit !== '' && { unit }),
+  }
+}
+
+function periodOf(
+  written: RateLimitText,
+  unit: string,
+  path: Path,
+  report: Report,
+): Quota['period'] | undefined {
+  const { period, unit_multiplier = 1 } = written
+  const length = UNITS.get(unit)
+  if (period !== undefined) {
+    for (const field of ['unit', 'unit_multiplier'].filter((beside) => Object.hasOwn(written, beside))) {
+      report([...path, field], `${JSON.stringify(field)} means nothing beside period`, { part: 'key' })
+    }
+    return period
+  }
+  if (unit === '') report([...path, 'unit'], '"unit" is missing')
+  else if (length === undefined) {
+    const units = [...UNITS.keys()]
+    report([...path, 'unit'], `${shown(unit)} is no unit; units are ${units.join(', ')}`, {
+      hint: nearest(unit, units),
+    })
+  } else if (
+    attempt(() => ticksOf(length * unit_multiplier), [...path, 'unit_multiplier'], report) !== undefined
+  ) {
+    return length * unit_multiplier
+  }
+  return undefined
+}

@@ -1,0 +1,55 @@
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml'
+import { type Problem, RulebookError } from '../problem.ts'
+import { lineAndColumn, type Source } from './source.ts'
+import { MAX_DEPTH, TreeBuilder } from './tree.ts'
+
+/** UTF-8 bytes that a file may have: 4 MiB, some 50,000 rules. */
+export const MAX_BYTES: number = 4 * 1_024 * 1_024
+export const TOO_LARGE = 'is larger than 4 MiB'
+
+/** @throws RulebookError when the text is not one YAML document of the bounded kind that rulebooks are. */
+export function parse(text: string, file: string): Source {
+  const lines = new LineCounter()
+  const problems: Problem[] = []
+  const report = (offset: number, message: string): void => {
+    problems.push({ file, ...lineAndColumn(lines, offset), message })
+  }
+  const refuse = (): void => {
+    if (problems.length > 0) throw new RulebookError(problems)
+  }
+
+  if (Buffer.byteLength(text) > MAX_BYTES) report(0, TOO_LARGE)
+  refuse()
+  const [document, second] = compose(text, lines, (offset) => {
+    report(offset, `nested more than ${MAX_DEPTH} levels deep`)
+    refuse()
+  })
+  for (const { pos, message } of [...document!.errors, ...document!.warnings]) report(pos[0], message)
+  if (second !== undefined) report(second.range[0], 'a second document begins here: a file is one document')
+  if (document!.contents === null) report(0, 'the file is empty: a rulebook begins with its domain')
+  refuse()
+  const root = new TreeBuilder(report).build(document!.contents)
+  refuse()
+  return { file, root, lines }
+}
+
+function compose(text: string, lines: LineCounter, tooDeep: (offset: number) => void): Document.Parsed[] {
+  // `core` holds even under `%YAML 1.1`; the tree builder finds duplicate keys itself, in linear time.
+  const composer = new Composer({ schema: 'core', resolveKnownTags: false, uniqueKeys: false })
+  return [...composer.compose(tokensOf(text, lines, tooDeep), true, text.length)]
+}
+
+/** Watches the depth while the tokens come: composing recurses, and deep enough a text would end the process. */
+function* tokensOf(
+  text: string,
+  lines: LineCounter,
+  tooDeep: (offset: number) => void,
+): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme)
+    if (parser.stack.length > MAX_DEPTH) tooDeep(parser.offset)
+  }
+  yield* parser.end()
+}

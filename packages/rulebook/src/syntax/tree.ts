@@ -1,0 +1,135 @@
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Scalar, type YAMLMap } from 'yaml'
+
+/** Levels of nesting, aliases followed. */
+export const MAX_DEPTH = 100
+
+/** Nodes of a document, aliases followed: what keeps a few lines of nested aliases from becoming gigabytes. */
+const MAX_NODES = 1_000_000
+
+/** Numbers that every version of YAML reads alike; `010`, `1_000`, `0x1f` and `1e3` are not, and stay text. */
+const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+
+/** One node of a document: where it stands, what it says. */
+export interface Spot {
+  /** Offset of the node; of its key where nothing is written. */
+  readonly at: number
+  /** Offset of the key that names it. */
+  readonly key?: number
+  /** As plain data, numbers in plain digits and all others as their text. */
+  readonly value: unknown
+  /** A scalar as YAML 1.2 reads it: `1e3` is 1000. */
+  readonly scalar: unknown
+  /** A scalar as it is written, without quotes; empty for nothing, lists and maps. */
+  readonly text: string
+  readonly children?: ReadonlyMap<PropertyKey, Spot>
+}
+
+/** Turns YAML nodes into spots: follows aliases and `<<` merges, reports what no rulebook may hold. */
+export class TreeBuilder {
+  readonly #report: (offset: number, message: string) => void
+  readonly #anchors = new Map<string, Node>()
+  readonly #open = new Set<Node>()
+  #nodes = 0
+
+  constructor(report: (offset: number, message: string) => void) {
+    this.#report = report
+  }
+
+  build(node: Node | null, key?: number): Spot {
+    const at = node?.range?.[0] ?? key ?? 0
+    this.#nodes += 1
+    if (this.#nodes === MAX_NODES) this.#report(at, `more than ${MAX_NODES} values, aliases followed`)
+    if (this.#nodes >= MAX_NODES || node === null) return spot(key ?? at, key, null, '')
+    if (isAlias(node)) return this.#alias(node, at, key)
+    if (isScalar(node)) return this.#scalar(node, at, key)
+    if (this.#open.size === MAX_DEPTH) {
+      this.#report(at, `nested more than ${MAX_DEPTH} levels deep, aliases followed`)
+      return spot(at, key, null, '')
+    }
+    if (!isMap(node) && !isSeq(node)) return spot(at, key, null, '')
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node)
+    this.#open.add(node)
+    const children = isMap(node) ? this.#map(node) : this.#list(node.items as Node[])
+    this.#open.delete(node)
+    const values = [...children].map(([name, child]) => [name, child.value] as const)
+    const value = isMap(node) ? Object.fromEntries(values) : values.map(([, child]) => child)
+    return spot(at, key, value, '', children)
+  }
+
+  #alias(alias: Alias, at: number, key: number | undefined): Spot {
+    const target = this.#anchors.get(alias.source)
+    if (target === undefined) this.#report(at, `no anchor &${alias.source} before this alias`)
+    else if (this.#open.has(target)) this.#report(at, `&${alias.source} holds an alias of itself`)
+    else return { ...this.build(target), ...(key !== undefined && { key }) }
+    return spot(at, key, null, '')
+  }
+
+  #scalar(node: Scalar, at: number, key: number | undefined): Spot {
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node)
+    const { value } = node
+    if (value === null) return spot(key ?? at, key, null, '')
+    const text = typeof value === 'string' ? value : (node.source ?? String(value))
+    const isOdd = typeof value === 'number' && !PLAIN_NUMBER.test(text)
+    return { ...spot(at, key, isOdd ? text : value, text), scalar: value }
+  }
+
+  #list(items: readonly Node[]): Map<PropertyKey, Spot> {
+    return new Map(items.map((item, index) => [index, this.build(item)]))
+  }
+
+  #map(map: YAMLMap): Map<PropertyKey, Spot> {
+    const children = new Map<PropertyKey, Spot>()
+    const merged: Pair[] = []
+    for (const pair of map.items) {
+      const key = pair.key as Scalar
+      const isMerge = isScalar(key) && key.value === '<<' && key.type === Scalar.PLAIN
+      if (isMerge) merged.push(pair)
+      const name = isMerge ? undefined : this.#name(key, map)
+      if (name === undefined) continue
+      if (children.has(name)) this.#report(key.range![0], `${JSON.stringify(name)} is defined twice`)
+      children.set(name, this.build(pair.value as Node | null, key.range![0]))
+    }
+    for (const pair of merged) this.#merge(children, pair)
+    return children
+  }
+
+  #name(key: Scalar, map: YAMLMap): string | undefined {
+    const at = key?.range?.[0] ?? map.range![0]
+    if (!isScalar(key)) this.#report(at, 'a key must be text')
+    else if (key.value === '__proto__') this.#report(at, '"__proto__" cannot be a key')
+    else if (typeof key.value === 'string') return key.value
+    else this.#report(at, `a key must be text, not ${key.source}: put it in quotes`)
+    return undefined
+  }
+
+  /** `<<: *base` or `<<: [*a, *b]`: keys of the map's own, and of an earlier base, come first. */
+  #merge(children: Map<PropertyKey, Spot>, pair: Pair): void {
+    const value = pair.value as Node | null
+    const bases = isSeq(value) ? (value.items as Node[]) : [value]
+    for (const node of bases) {
+      const base = this.build(node)
+      if (base.children === undefined || Array.isArray(base.value)) {
+        this.#report((pair.key as Scalar).range![0], '<< merges maps, and this is none')
+        continue
+      }
+      for (const [name, child] of base.children) if (!children.has(name)) children.set(name, child)
+    }
+  }
+}
+
+function spot(
+  at: number,
+  key: number | undefined,
+  value: unknown,
+  text: string,
+  children?: ReadonlyMap<PropertyKey, Spot>,
+): Spot {
+  return {
+    at,
+    ...(key !== undefined && { key }),
+    value,
+    scalar: null,
+    text,
+    ...(children !== undefined && { children }),
+  }
+}
