@@ -2,7 +2,10 @@ import type { Figures } from './figures.ts'
 import type { Step } from './step.ts'
 
 /** Whether a request is admitted, given what each of its steps says alone. */
-export function admitted(steps: readonly Step[], verdicts: readonly { readonly allowed: boolean }[]): boolean {
+export function admitted(
+  steps: readonly Step[],
+  verdicts: readonly { readonly allowed: boolean }[],
+): boolean {
   let quotas = 0
   let quotasOver = 0
   for (let i = 0; i < steps.length; i++) {
@@ -29,7 +32,8 @@ export function binding(
   let best = -1
   for (let i = 0; i < figures.length; i++) {
     if (!counts(i) || (!allowed && figures[i]!.allowed)) continue
-    if (best < 0 || (allowed ? lower(figures[i]!, figures[best]!) : later(figures[i]!, figures[best]!))) best = i
+    if (best < 0 || (allowed ? lower(figures[i]!, figures[best]!) : later(figures[i]!, figures[best]!)))
+      best = i
   }
   return best
 }

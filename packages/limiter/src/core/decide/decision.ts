@@ -43,6 +43,8 @@ export interface Receipt {
   readonly at: number
   /** Admitted, and so charged. */
   readonly charged: boolean
+  /** Charged without the shared store. */
+  readonly degraded: boolean
 }
 
 /** What a decision needs to know of the policy behind a step. */
@@ -93,7 +95,8 @@ export function decisionOf(
     enforced.push(role !== 'shadow')
   }
   const bound = binding(policies, allowed, (i) => enforced[i]!)
-  const { limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs } = bound < 0 ? UNLIMITED : policies[bound]!
+  const { limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs } =
+    bound < 0 ? UNLIMITED : policies[bound]!
   return {
     allowed,
     policy: bound < 0 ? '' : policies[bound]!.policy,
@@ -117,7 +120,9 @@ function named(subject: Subject, own: Figures, role: Step['role']): PolicyFigure
     ...own,
     ...(windowSeconds === undefined ? undefined : { windowSeconds }),
     ...(role === 'shadow' ? { shadow: true as const } : undefined),
-    ...(soft !== undefined && own.limit - own.remaining >= soft * own.limit ? { soft: true as const } : undefined),
+    ...(soft !== undefined && own.limit - own.remaining >= soft * own.limit
+      ? { soft: true as const }
+      : undefined),
   }
 }
 

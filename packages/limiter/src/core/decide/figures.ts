@@ -18,6 +18,8 @@ export interface Figures {
   readonly delayMs: number
 }
 
+const NEVER = Number.POSITIVE_INFINITY
+
 /** The instant that counts, in the plan's units: a clock that stepped back is held at the key's last admission. */
 export function instantOf(plan: Plan, cells: Cells, at: number, nowTicks: number): number {
   const now = plan.unit === 1 ? nowTicks : Math.floor(nowTicks / plan.unit)
@@ -44,24 +46,38 @@ export function figuresOf(
   const left = algorithm.remaining(plan, cells, at, now)
   const remaining = left > 0 ? left : 0
   const full = remaining >= capacity
+  const retry = allowed ? 0 : cost > capacity ? NEVER : algorithm.wait(plan, cells, at, now, cost)
+  const more = full ? NEVER : algorithm.wait(plan, cells, at, now, remaining + 1)
+  const reset = full ? 0 : algorithm.wait(plan, cells, at, now, capacity)
+  return figuresFrom(plan, now, nowTicks, allowed, remaining, retry, more, reset, delay)
+}
+
+/** The figures in milliseconds from those in the plan's units, where infinity means never. */
+export function figuresFrom(
+  plan: Plan,
+  now: number,
+  nowTicks: number,
+  allowed: boolean,
+  remaining: number,
+  retry: number,
+  more: number,
+  reset: number,
+  delay: number,
+): Figures {
   return {
     allowed,
-    limit: capacity,
+    limit: plan.capacity,
     remaining,
-    retryAfterMs: allowed
-      ? 0
-      : cost > capacity
-        ? null
-        : inMs(plan, now, nowTicks, algorithm.wait(plan, cells, at, now, cost)),
-    moreAfterMs: full ? null : inMs(plan, now, nowTicks, algorithm.wait(plan, cells, at, now, remaining + 1)),
-    resetAfterMs: full ? 0 : inMs(plan, now, nowTicks, algorithm.wait(plan, cells, at, now, capacity)),
+    retryAfterMs: allowed ? 0 : inMs(plan, now, nowTicks, retry),
+    moreAfterMs: inMs(plan, now, nowTicks, more),
+    resetAfterMs: reset === 0 ? 0 : inMs(plan, now, nowTicks, reset),
     delayMs: delay === 0 ? 0 : (inMs(plan, now, nowTicks, delay) ?? 0),
   }
 }
 
 /** A wait counts from the instant used: the clock's own microsecond, or the unit at which a late clock was held. */
 function inMs(plan: Plan, now: number, nowTicks: number, wait: number): number | null {
-  if (wait === Number.POSITIVE_INFINITY) return null
+  if (wait === NEVER) return null
   if (plan.unit === 1) return wait / 1_000
   const into = nowTicks - now * plan.unit
   const ticks = wait * plan.unit - (into > 0 && into < plan.unit ? into : 0)

@@ -1,5 +1,5 @@
-import { wholeNumber, ceilDiv, floorDiv, MAX, unitFor } from './integers.ts'
 import type { Algorithm, Cells, Plan } from './algorithm.ts'
+import { ceilDiv, floorDiv, MAX, unitFor, wholeNumber } from './integers.ts'
 import { periodTicks, refuseOptions } from './period.ts'
 import type { Policy } from './policy.ts'
 

@@ -20,6 +20,8 @@ export interface Step {
   readonly watches?: number
   /** Shifts this key's windows by so many microseconds, so that not everyone resets at once. */
   readonly phase?: number
+  /** What becomes of the step while the store is slow or gone (stores/fallback.ts). Default `open`. */
+  readonly onStoreError?: 'open' | 'closed' | 'local'
   /** Names the charge for `refund` where instants do not (concurrency): a random whole number ≥ 1. */
   readonly lease?: number
 }

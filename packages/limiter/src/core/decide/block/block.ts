@@ -1,6 +1,6 @@
+import { ticksOf } from '../../time.ts'
 import type { Algorithm, Plan } from '../algorithm.ts'
 import { MAX, wholeNumber } from '../integers.ts'
-import { ticksOf } from '../../time.ts'
 
 export interface BlockPlan extends Plan {
   readonly after: number

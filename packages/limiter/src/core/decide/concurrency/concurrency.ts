@@ -3,7 +3,7 @@ import { MAX, wholeNumber } from '../integers.ts'
 import { periodTicks, refuseOptions } from '../period.ts'
 import type { Policy } from '../policy.ts'
 
-/** Cells before the leases: last admission, leases. A lease is its end, its name, its weight. */
+/** Cells before the leases: last admission, leases. A lease is its beginning, its name, its weight. */
 const HEADER = 2
 const LEASE = 3
 
@@ -29,29 +29,29 @@ export const concurrency: Algorithm = {
       ceiling: Math.min(limit * 2, MAX),
     }
   },
-  remaining: (plan, cells, at, now) => plan.capacity - held(cells, at, now),
+  remaining: (plan, cells, at, now) => plan.capacity - held(plan, cells, at, now),
   wait(plan, cells, at, now, cost) {
-    let missing = held(cells, at, now) + cost - plan.capacity
-    for (let lease = firstLive(cells, at, now); missing > 0; lease += LEASE) {
+    let missing = cost - (plan.capacity - held(plan, cells, at, now))
+    for (let lease = firstLive(plan, cells, at, now); missing > 0; lease += LEASE) {
       missing -= cells[lease + 2]!
-      if (missing <= 0) return cells[lease]! - now
+      if (missing <= 0) return plan.period - (now - cells[lease]!)
     }
     return 0
   },
-  room(_plan, cells, now) {
+  room(plan, cells, now) {
     if (cells.length === 0) return HEADER + LEASE
-    const kept = (end(cells, 0) - firstLive(cells, 0, now)) / LEASE
+    const kept = (end(cells, 0) - firstLive(plan, cells, 0, now)) / LEASE
     const needed = HEADER + LEASE * (kept + 1)
     return needed <= cells.length ? cells.length : HEADER + LEASE * (kept + 1) * 2
   },
   charge(plan, cells, at, now, cost, lease) {
-    const first = firstLive(cells, at, now)
+    const first = firstLive(plan, cells, at, now)
     cells.copyWithin(at + HEADER, first, end(cells, at))
     cells[at + 1]! -= (first - at - HEADER) / LEASE
     const next = end(cells, at)
-    cells[next] = now + plan.period
+    cells[next] = now
     cells[next + 1] = lease
-    cells[next + 2] = Math.min(cost, Math.max(0, plan.ceiling - held(cells, at, now)))
+    cells[next + 2] = Math.min(cost, Math.max(0, plan.ceiling - held(plan, cells, at, now)))
     cells[at + 1]! += 1
   },
   /** An emptied lease is taken out, or a long one before it would let released ones pile up. */
@@ -74,15 +74,16 @@ function end(cells: Cells, at: number): number {
 }
 
 /** Leases end in the order in which they began: all live equally long. */
-function firstLive(cells: Cells, at: number, now: number): number {
+function firstLive(plan: Plan, cells: Cells, at: number, now: number): number {
   if (cells.length === 0) return at
   let lease = at + HEADER
-  while (lease < end(cells, at) && cells[lease]! <= now) lease += LEASE
+  while (lease < end(cells, at) && now - cells[lease]! >= plan.period) lease += LEASE
   return lease
 }
 
-function held(cells: Cells, at: number, now: number): number {
+function held(plan: Plan, cells: Cells, at: number, now: number): number {
   let units = 0
-  for (let lease = firstLive(cells, at, now); lease < end(cells, at); lease += LEASE) units += cells[lease + 2]!
+  for (let lease = firstLive(plan, cells, at, now); lease < end(cells, at); lease += LEASE)
+    units += cells[lease + 2]!
   return units
 }

@@ -1,7 +1,7 @@
 import type { Algorithm, Plan } from '../algorithm.ts'
 import { chargeLevel, levelPlan, refundLevel, remainingLevel, waitLevel } from '../level.ts'
-import type { Policy } from '../policy.ts'
 import { refuseOptions } from '../period.ts'
+import type { Policy } from '../policy.ts'
 
 /**
  * The generic cell rate algorithm (ITU-T I.371): with T = period/limit and the theoretical arrival time TAT,

@@ -14,7 +14,8 @@ interface CounterPlan extends Plan {
  * (⌈…⌉ with `rounding: up`).
  *
  * Cells: last admission, previous window's count, its own window's count. An adversary who floods the last
- * instant of a window can reach 2·limit − 1 in one period; what it removes is the burst of 2·limit at once.
+ * instant of a window, then rides the decaying weight, can reach 2·limit in one period, or 2·limit − 1 with
+ * `rounding: up`. 1 per second rounds a weight of 0.9 down to nothing: 0.9 s and 1.1 s both pass.
  */
 export const slidingWindowCounter: Algorithm<CounterPlan> = {
   name: 'sliding-window-counter',
@@ -44,12 +45,12 @@ export const slidingWindowCounter: Algorithm<CounterPlan> = {
     plan.capacity - carried(plan, previous(plan, cells, at, now), now) - current(plan, cells, at, now),
   wait(plan, cells, at, now, cost) {
     const cur = current(plan, cells, at, now)
-    const opened = now - (now % plan.period)
+    const elapsed = now % plan.period
     if (cur + cost <= plan.capacity) {
       const fits = decayed(plan, previous(plan, cells, at, now), plan.capacity - cost - cur)
-      return Math.max(0, opened + fits - now)
+      return Math.max(0, fits - elapsed)
     }
-    return opened + plan.period + decayed(plan, cur, plan.capacity - cost) - now
+    return plan.period - elapsed + decayed(plan, cur, plan.capacity - cost)
   },
   charge(plan, cells, at, now, cost) {
     const prev = previous(plan, cells, at, now)

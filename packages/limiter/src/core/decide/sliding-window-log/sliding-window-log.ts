@@ -36,7 +36,7 @@ export const slidingWindowLog: Algorithm = {
     if (cost <= free) return 0
     const enough = total(cells, at, live(plan, cells, at, now) - 1) + (cost - free)
     const entry = search(cells, at, at + HEADER + 1, enough)
-    return cells[instant(cells, at, entry)]! + plan.period - now
+    return plan.period - (now - cells[instant(cells, at, entry)]!)
   },
   room(plan, cells, now) {
     if (cells.length === 0) return HEADER + 2

@@ -1,0 +1,30 @@
+import type { AdapterUnderTest } from './adapter/bench.ts'
+import { callers } from './adapter/callers.ts'
+import { failures } from './adapter/failures.ts'
+import { figures } from './adapter/figures.ts'
+import { outcomes } from './adapter/outcomes.ts'
+import { refusals } from './adapter/refusals.ts'
+import { rulebooks } from './adapter/rulebooks.ts'
+import { waits } from './adapter/waits.ts'
+import type { Runner } from './runner.ts'
+
+export {
+  type AdapterUnderTest,
+  type Application,
+  type Listening,
+  type Options,
+  served,
+} from './adapter/bench.ts'
+
+/** What every adapter must show, over real sockets. Time stands still, and waits end, as the tests say. */
+export function adapterSuite(runner: Runner, name: string, adapter: AdapterUnderTest): void {
+  runner.describe(`${name}, as any adapter`, () => {
+    refusals(runner, adapter)
+    figures(runner, adapter)
+    callers(runner, adapter)
+    outcomes(runner, adapter)
+    failures(runner, adapter)
+    waits(runner, adapter)
+    rulebooks(runner, adapter)
+  })
+}

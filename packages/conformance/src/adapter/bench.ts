@@ -1,0 +1,163 @@
+import { type Agent, createServer, type IncomingHttpHeaders, type RequestListener, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Native } from '@sluice/limiter/adapters/gate/arrival'
+import type { RateLimitInfo } from '@sluice/limiter/adapters/gate/info'
+import type { GateOptions } from '@sluice/limiter/adapters/gate/options'
+import { MemoryStore } from '@sluice/limiter/stores/memory'
+import { FakeClock } from '@sluice/limiter/testing'
+import type { Runner } from '../runner.ts'
+import { ManualTimers } from './manual-timers.ts'
+
+export type Options = GateOptions<Native>
+
+/** What the application behind the limiters makes of a request that they let in. */
+export type Application = (request: {
+  readonly path: string
+  readonly info: RateLimitInfo | undefined
+}) => Served | Promise<Served>
+
+export interface Served {
+  readonly status?: number
+  readonly body?: string
+}
+
+export interface Listening {
+  readonly port: number
+  close(): Promise<unknown>
+}
+
+/** An adapter as the suite sees it. */
+export interface AdapterUnderTest {
+  /**
+   * Starts a server on a free port of 127.0.0.1, whose requests meet a limiter for each of `options`, in order, and
+   * then the application. Failures are answered with 500.
+   */
+  listen(options: readonly Options[], application: Application): Promise<Listening>
+  /** A header, out of what this adapter hands to functions in its options. */
+  header(native: Native, name: string): string | undefined
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+export interface Ask {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly agent?: Agent
+  readonly signal?: AbortSignal
+}
+
+/** A running server, and what its limiters keep time and count by. */
+export interface Bench {
+  readonly clock: FakeClock
+  readonly timers: ManualTimers
+  readonly port: number
+  /** What the limiters warned of, and complained of. */
+  readonly log: readonly string[]
+  get(path?: string, ask?: Ask): Promise<Reply>
+  /** Statuses of so many requests, one after another. */
+  statuses(count: number, path?: string, ask?: Ask): Promise<number[]>
+}
+
+/** What options are made of: functions in them read headers by `header`. */
+export interface Making {
+  readonly clock: FakeClock
+  header(native: Native, name: string): string | undefined
+}
+
+/** Declares tests, each with a server of its own. */
+export function benches(
+  { it }: Runner,
+  adapter: AdapterUnderTest,
+): (
+  name: string,
+  options: Options | ((making: Making) => Options | readonly Options[]),
+  body: (bench: Bench) => Promise<void>,
+  application?: Application,
+) => void {
+  return (name, options, body, application = showing) => {
+    it(name, async () => {
+      const clock = new FakeClock()
+      const timers = new ManualTimers()
+      const log: string[] = []
+      const given = typeof options === 'function' ? options({ clock, header: adapter.header }) : options
+      const list: readonly Options[] = Array.isArray(given) ? given : [given]
+      const store = new MemoryStore({ clock })
+      const server = await adapter.listen(
+        list.map((each, i) => ({
+          ...(each.limiter === undefined ? { name: `limiter ${i}`, store } : undefined),
+          wallClock: () => clock.now() / 1_000,
+          timers,
+          logger: { warn: (message) => log.push(message), error: (message) => log.push(message) },
+          ...each,
+        })),
+        application,
+      )
+      try {
+        await body(benchOf(server.port, clock, timers, log))
+      } finally {
+        await server.close()
+      }
+    })
+  }
+}
+
+/** Answers with the figures that the application is shown. */
+const showing: Application = ({ info }) => {
+  const { limit, used, remaining, key, policy } = info ?? {}
+  return {
+    body: JSON.stringify({ limit, used, remaining, key, policy, resetTime: info?.resetTime?.toISOString() }),
+  }
+}
+
+function benchOf(port: number, clock: FakeClock, timers: ManualTimers, log: readonly string[]): Bench {
+  const get = (path = '/', ask: Ask = {}): Promise<Reply> => send(port, path, ask)
+  return {
+    clock,
+    timers,
+    port,
+    log,
+    get,
+    async statuses(count, path, ask) {
+      const statuses: number[] = []
+      for (let i = 0; i < count; i++) statuses.push((await get(path, ask)).status)
+      return statuses
+    },
+  }
+}
+
+/** One request, on a connection of its own unless an agent keeps one. */
+function send(port: number, path: string, { agent, ...ask }: Ask): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, agent: agent ?? false, ...ask }, (response) => {
+      let body = ''
+      response.setEncoding('utf8')
+      response.on('data', (text: string) => {
+        body += text
+      })
+      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body }))
+      response.on('error', reject)
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+/** A server of `node:http` on a free port of 127.0.0.1, which closes whatever is still open. */
+export function served(listener: RequestListener): Promise<Listening> {
+  const server = createServer(listener)
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () =>
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        close: () => {
+          server.closeAllConnections()
+          return new Promise((closed) => server.close(closed))
+        },
+      }),
+    )
+  })
+}

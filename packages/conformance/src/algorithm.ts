@@ -1,0 +1,53 @@
+import type { Policy } from '@sluice/limiter/core/decide/policy'
+import fc from 'fast-check'
+import type { Law } from './algorithm/laws.ts'
+import { accepted } from './algorithm/policies.ts'
+import { walk } from './algorithm/walk.ts'
+import type { Runner } from './runner.ts'
+
+export {
+  bucketLaw,
+  concurrencyLaw,
+  fixedWindowLaw,
+  gcraLaw,
+  intervalLaw,
+  type Law,
+  type Oracle,
+  slidingCounterLaw,
+  slidingLogLaw,
+} from './algorithm/laws.ts'
+export { policiesOf } from './algorithm/policies.ts'
+export { type Subject, subjectOf } from './algorithm/subject.ts'
+export { replay, workedExample } from './algorithm/worked-example.ts'
+
+export interface AlgorithmUnderTest {
+  readonly name: string
+  readonly policies: fc.Arbitrary<Policy>
+  readonly law: Law
+}
+
+const DICE = fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { minLength: 1, maxLength: 8, size: 'max' })
+
+/**
+ * Holds an algorithm to the five laws, and to its own law's definition, on random policies and random traffic:
+ * at, and one tick before, each wait that it announces, at window edges, after ten idle years, with a clock that
+ * steps back, up to the largest numbers that it accepts.
+ *
+ * `SLUICE_RUNS`: walks for each property, default 10,000. `SLUICE_SEED` replays those of an earlier run.
+ */
+export function algorithmSuite({ describe, it }: Runner, { name, policies, law }: AlgorithmUnderTest): void {
+  const numRuns = Number(process.env.SLUICE_RUNS ?? 10_000)
+  const seed = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
+  const holds = (title: string, corrects: boolean, drops: boolean): void => {
+    const property = fc.property(policies, DICE, (policy, dice) => {
+      fc.pre(accepted(policy))
+      walk(policy, law, dice, { corrects, drops })
+    })
+    it(title, () => fc.assert(property, { numRuns, seed }), 600_000)
+  }
+  describe(`${name}, as any algorithm (SLUICE_SEED=${seed})`, () => {
+    holds('keeps the five laws, and its bound over any interval', false, false)
+    holds('keeps the laws when charges are corrected', true, false)
+    holds('keeps the laws when its state is dropped as soon as may be', true, true)
+  })
+}

@@ -1,0 +1,62 @@
+import type { Cells, Plan } from '@sluice/limiter/core/decide/algorithm'
+import { droppableAt, type Figures, figuresOf, instantOf } from '@sluice/limiter/core/decide/figures'
+
+/** One key of one policy, run as a store runs it. Instants are readings of the clock, in microseconds. */
+export interface Subject {
+  readonly cells: Cells
+  decide(ticks: number, cost: number, lease: number): Figures
+  /** Corrects a charge made at `charged`: above 0 takes more, below 0 gives back. */
+  settle(ticks: number, change: number, charged: number, lease: number): void
+  /** When the state may be dropped, in units; `undefined` while there is none. */
+  droppableAt(): number | undefined
+  /** Forgets the state if it may be dropped by now; `true` if it was. */
+  drop(ticks: number): boolean
+}
+
+export function subjectOf(plan: Plan): Subject {
+  const { algorithm } = plan
+  const none: Cells = new Float64Array(8)
+  let cells: Cells | undefined
+
+  function charge(now: number, cost: number, lease: number): Cells {
+    let run = cells ?? new Float64Array(plan.size)
+    const room = plan.size === 0 ? algorithm.room!(plan, run, now) : plan.size
+    if (room > run.length) {
+      const larger = new Float64Array(room)
+      larger.set(run)
+      run = larger
+    }
+    algorithm.charge(plan, run, 0, now, cost, lease)
+    run[0] = now
+    cells = run
+    return run
+  }
+
+  return {
+    get cells() {
+      return cells ?? none
+    },
+    decide(ticks, cost, lease) {
+      const before = cells ?? none
+      const now = instantOf(plan, before, 0, ticks)
+      const allowed = cost === 0 || cost <= algorithm.remaining(plan, before, 0, now)
+      const charged = allowed && cost > 0
+      const delay = charged ? (algorithm.delay?.(plan, before, 0, now) ?? 0) : 0
+      const after = charged ? charge(now, cost, lease) : before
+      return figuresOf(plan, after, 0, now, ticks, cost, allowed, delay)
+    },
+    settle(ticks, change, charged, lease) {
+      const now = instantOf(plan, cells ?? none, 0, ticks)
+      if (change > 0) charge(now, change, lease)
+      else if (cells !== undefined) {
+        algorithm.refund(plan, cells, 0, now, -change, Math.floor(charged / plan.unit), lease)
+      }
+    },
+    droppableAt: () => (cells === undefined ? undefined : droppableAt(plan, cells, 0)),
+    drop(ticks) {
+      const due = cells !== undefined && Math.floor(ticks / plan.unit) >= droppableAt(plan, cells, 0)
+      if (due) cells = undefined
+      return due
+    },
+  }
+}

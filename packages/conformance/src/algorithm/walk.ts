@@ -1,0 +1,266 @@
+import type { Cells, Plan } from '@sluice/limiter/core/decide/algorithm'
+import { planOf } from '@sluice/limiter/core/decide/algorithms'
+import type { Figures } from '@sluice/limiter/core/decide/figures'
+import type { Policy } from '@sluice/limiter/core/decide/policy'
+import type { Law, Oracle } from './laws.ts'
+import { type Subject, subjectOf } from './subject.ts'
+
+const MAX = Number.MAX_SAFE_INTEGER
+const TEN_YEARS = 315_576_000_000_000
+const TODAY = 1_750_000_000_000_000
+/** In any unit, an instant of 0 means never. */
+const EARLIEST = 1_000_000
+/** Later than any wait. */
+const FAR = 2n ** 80n
+
+export interface WalkOptions {
+  /** Also takes more and gives back, afterwards. */
+  readonly corrects: boolean
+  /** Forgets the state whenever it may be; the clock then never steps back. */
+  readonly drops: boolean
+}
+
+/**
+ * Leads one key through time, requests and corrections as the dice fall, and holds every answer to the five laws
+ * and to the law's definition. Throws an error that tells the whole walk.
+ */
+export function walk(policy: Policy, law: Law, dice: readonly number[], options: WalkOptions): void {
+  const plan = planOf(policy)
+  const walker = new Walker(plan, law, options)
+  try {
+    walker.start(dice[0] ?? 0)
+    for (const die of dice) walker.step(die)
+    walker.checkIntervals()
+  } catch (cause) {
+    const told = [`${JSON.stringify(policy)}, in units of ${plan.unit} µs`, ...walker.trace].join('\n  ')
+    throw new Error(`${(cause as Error).message}\n  ${told}`, { cause })
+  }
+}
+
+class Walker {
+  readonly trace: string[] = []
+  readonly #plan: Plan
+  readonly #law: Law
+  readonly #options: WalkOptions
+  readonly #subject: Subject
+  #oracle: Oracle
+  /** The clock, in microseconds. */
+  #ticks = 0
+  /** Last admission, in units. */
+  #last = 0n
+  #figures: Figures | undefined
+  /** What remained at the last look. */
+  #seen = { at: 0n, remaining: 0 }
+  readonly #admitted: { readonly at: bigint; readonly cost: bigint }[] = []
+  readonly #charges: { readonly ticks: number; readonly cost: number; readonly lease: number }[] = []
+
+  constructor(plan: Plan, law: Law, options: WalkOptions) {
+    this.#plan = plan
+    this.#law = law
+    this.#options = options
+    this.#subject = subjectOf(plan)
+    this.#oracle = law.oracle(plan)
+  }
+
+  start(die: number): void {
+    this.#ticks = die % 8 === 0 ? EARLIEST : TODAY + (die % 1_000_003)
+  }
+
+  /** A die holds a move through time, an act, and a share for whichever of them needs one. */
+  step(die: number): void {
+    const [move, act, share] = [die % 16, (die >>> 4) % 16, (die >>> 8) / 2 ** 24]
+    this.#moveTo(this.#target(move, share))
+    if (this.#options.drops && this.#subject.drop(this.#ticks) && this.#law.begins === 'anew') {
+      this.#oracle = this.#law.oracle(this.#plan)
+    }
+    if (this.#options.corrects && act % 3 === 0 && this.#charges.length > 0) this.#correct(act, share)
+    else this.#ask(this.#cost(act, share))
+  }
+
+  /** All that was admitted, between any two admissions. */
+  checkIntervals(): void {
+    if (this.#options.corrects) return
+    for (const [i, { at: from }] of this.#admitted.entries()) {
+      let sum = 0n
+      for (const { at, cost } of this.#admitted.slice(i)) {
+        sum += cost
+        const most = this.#law.most(this.#plan, at - from)
+        hold(sum <= most, `${sum} were admitted within ${at - from} units, where ${most} may be`)
+      }
+    }
+  }
+
+  #target(move: number, share: number): number {
+    const { period, unit } = this.#plan
+    const whole = period * unit
+    const after = (ms: number | null | undefined): number => this.#base() + Math.round((ms ?? 0) * 1_000)
+    switch (move) {
+      case 3:
+        return this.#ticks + 1
+      case 4:
+        return this.#ticks + Math.floor(share * 3 * unit)
+      case 5:
+        return after(this.#figures?.retryAfterMs) - 1
+      case 6:
+        return after(this.#figures?.retryAfterMs)
+      case 7:
+        return after(this.#figures?.moreAfterMs) - 1
+      case 8:
+        return after(this.#figures?.moreAfterMs)
+      case 9:
+        return after(this.#figures?.resetAfterMs) - 1
+      case 10:
+        return after(this.#figures?.resetAfterMs)
+      case 11:
+        return this.#ticks - (this.#ticks % whole) + whole
+      case 12:
+        return this.#ticks + Math.floor(share * whole)
+      case 13:
+        return this.#ticks + Math.floor(share * 2.5 * whole)
+      case 14:
+        return this.#ticks + TEN_YEARS
+      case 15:
+        return this.#ticks - Math.floor(share * 2 * whole)
+      default:
+        return this.#ticks
+    }
+  }
+
+  #moveTo(ticks: number): void {
+    const back = ticks < this.#ticks && this.#options.drops
+    if (ticks >= EARLIEST && ticks <= MAX && !back) this.#ticks = ticks
+  }
+
+  #cost(act: number, share: number): number {
+    const { capacity } = this.#plan
+    const remaining = this.#figures?.remaining ?? capacity
+    const costs = [0, 1, 1, 1, 2, remaining, remaining, remaining + 1, capacity, capacity + 1, MAX]
+    return Math.min(MAX, costs[act] ?? Math.floor(share * (act % 2 === 0 ? capacity : remaining)))
+  }
+
+  #ask(cost: number): void {
+    const lease = this.#charges.length + 1
+    const now = this.#now()
+    const fits = cost === 0 || this.#oracle.admits(now, BigInt(cost))
+    const charged = fits && cost > 0
+    const before = this.#subject.cells.slice()
+    const figures = this.#subject.decide(this.#ticks, cost, lease)
+    this.trace.push(`at ${this.#ticks} cost ${cost}: ${JSON.stringify(figures)}`)
+    hold(figures.allowed === fits, `the definition ${fits ? 'admits' : 'refuses'} a cost of ${cost}`)
+    this.#checkDelay(figures.delayMs, charged)
+    if (charged) {
+      this.#charged(cost, lease, now)
+      this.#admitted.push({ at: now, cost: BigInt(cost) })
+    } else hold(same(this.#subject.cells, before), 'a request that takes nothing changed the state')
+    this.#checkFigures(figures, cost)
+    this.#checkOrder(now, figures.remaining, charged ? cost : 0)
+    this.#checkState(now)
+    this.#figures = figures
+  }
+
+  #correct(act: number, share: number): void {
+    const { ticks, cost, lease } = this.#charges[Math.floor(share * this.#charges.length)]!
+    const amount = Math.min(MAX, Math.max(1, Math.floor((((act * 7) % 16) / 8) * cost)))
+    const change = act % 2 === 0 ? -amount : amount
+    const now = this.#now()
+    this.trace.push(`at ${this.#ticks} settles ${change} of the charge at ${ticks}, lease ${lease}`)
+    this.#subject.settle(this.#ticks, change, ticks, lease)
+    if (change > 0) this.#charged(change, lease, now)
+    else {
+      const charged = BigInt(Math.floor(ticks / this.#plan.unit))
+      this.#oracle.refund(now, BigInt(amount), charged, lease)
+    }
+    this.#ask(0)
+  }
+
+  #charged(cost: number, lease: number, now: bigint): void {
+    hold(now >= this.#last, 'time went back')
+    this.#last = now
+    this.#oracle.charge(now, BigInt(cost), lease)
+    this.#charges.push({ ticks: this.#base(), cost, lease })
+  }
+
+  /** A queue tells how long its predecessors need to drain, before the request joins them; others tell nothing. */
+  #checkDelay(delayMs: number, charged: boolean): void {
+    const { algorithm, capacity, limit } = this.#plan
+    const empty =
+      algorithm.delay === undefined || !charged || this.#oracle.admits(this.#now(), BigInt(capacity))
+    if (empty) hold(delayMs === 0, 'there is nothing to wait for')
+    else if (limit > 0) this.#checkWait('delay', delayMs, capacity)
+  }
+
+  /** Left to itself a quota only grows; a charge takes what it costs. */
+  #checkOrder(now: bigint, remaining: number, taken: number): void {
+    const grown = now < this.#seen.at || remaining + taken >= this.#seen.remaining
+    hold(this.#options.corrects || grown, 'remaining has shrunk by more than the cost')
+    this.#seen = { at: now, remaining }
+  }
+
+  #checkFigures(figures: Figures, cost: number): void {
+    const { capacity } = this.#plan
+    const { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs } = figures
+    const now = this.#now()
+    hold(limit === capacity, 'the limit is not the capacity')
+    hold(remaining === 0 || this.#oracle.admits(now, BigInt(remaining)), 'remaining is too large')
+    hold(!this.#oracle.admits(now, BigInt(remaining) + 1n), 'remaining is too small')
+    if (allowed) hold(retryAfterMs === 0, 'an admitted request need not wait')
+    else this.#checkWait('retry', retryAfterMs, cost)
+    if (remaining >= capacity) hold(moreAfterMs === null && resetAfterMs === 0, 'a full quota needs no wait')
+    else {
+      this.#checkWait('more', moreAfterMs, remaining + 1)
+      this.#checkWait('reset', resetAfterMs, capacity)
+    }
+  }
+
+  /** Admitted when the wait is over, refused one tick before. Beyond 2^50 µs milliseconds no longer hold every tick. */
+  #checkWait(name: string, ms: number | null, cost: number): void {
+    const admits = (ticks: bigint): boolean => this.#oracle.admits(this.#unitsOf(ticks), BigInt(cost))
+    if (ms === null) {
+      hold(!admits(FAR), `${name} is never, but there is an end to the wait`)
+      return
+    }
+    const wait = BigInt(Math.round(ms * 1_000))
+    const slack = wait >> 50n
+    const over = BigInt(this.#base()) + wait
+    hold(wait > 0n, `${name} must be a wait`)
+    hold(admits(over + slack), `${name} is too early`)
+    hold(!admits(over - 1n - slack), `${name} is too late`)
+  }
+
+  /** Whole numbers below 2^53, that mean something until they may be dropped, and no longer. */
+  #checkState(now: bigint): void {
+    for (const cell of this.#subject.cells) hold(Number.isSafeInteger(cell) && cell >= 0, `${cell} is kept`)
+    const due = this.#subject.droppableAt()
+    if (due === undefined || due > MAX) return
+    const full = BigInt(this.#plan.capacity)
+    if (BigInt(due) <= now) hold(this.#oracle.admits(now, full), `the state was dropped at ${due}, too early`)
+    else {
+      hold(this.#oracle.admits(BigInt(due), full), `the state is dropped at ${due}, too early`)
+      hold(!this.#oracle.admits(BigInt(due) - 1n, full), `the state is dropped at ${due}, too late`)
+    }
+  }
+
+  /** The instant that counts: a clock that stepped back is held at the last admission. */
+  #now(): bigint {
+    return this.#unitsOf(BigInt(this.#base()))
+  }
+
+  #unitsOf(ticks: bigint): bigint {
+    return ticks / BigInt(this.#plan.unit)
+  }
+
+  /** What durations count from, in microseconds. */
+  #base(): number {
+    const { unit } = this.#plan
+    const last = Number(this.#last)
+    return last > Math.floor(this.#ticks / unit) ? last * unit : this.#ticks
+  }
+}
+
+function same(a: Cells, b: Cells): boolean {
+  return a.length === b.length && a.every((cell, i) => cell === b[i])
+}
+
+function hold(is: boolean, message: string): void {
+  if (!is) throw new Error(message)
+}

@@ -1,0 +1,45 @@
+import { deepEqual } from 'node:assert/strict'
+import { planOf } from '@sluice/limiter/core/decide/algorithms'
+import type { Figures } from '@sluice/limiter/core/decide/figures'
+import type { Policy } from '@sluice/limiter/core/decide/policy'
+import { subjectOf } from './subject.ts'
+
+/** 2026-01-01T00:00:00Z, in microseconds. */
+const MIDNIGHT = 1_767_225_600_000_000
+
+/** Seconds after a midnight (UTC), or a time of that day such as `2:00:58`. */
+type At = number | string
+
+/** Sends one key requests, and holds what it is told to the third column: see {@link replay}. */
+export function workedExample(
+  policy: Policy,
+  rows: readonly (readonly [at: At, cost: number, told: string])[],
+): void {
+  const told = replay(policy, rows)
+  const actual = rows.map(([at, cost], i) => [at, cost, told[i]])
+  deepEqual(actual, rows)
+}
+
+/**
+ * Sends one key requests, and tells in short what becomes of each: `3 left`, `3 left, in 2000 ms` where it queues,
+ * `wait 500 ms`, or `never`. A cost not given is 1.
+ */
+export function replay(
+  policy: Policy,
+  requests: readonly (readonly [at: At, cost?: number, ...rest: unknown[]])[],
+): string[] {
+  const subject = subjectOf(planOf(policy))
+  return requests.map(([at, cost = 1], i) =>
+    tell(subject.decide(MIDNIGHT + Math.round(secondsOf(at) * 1_000_000), cost, i + 1)),
+  )
+}
+
+function secondsOf(at: At): number {
+  if (typeof at === 'number') return at
+  return at.split(':').reduce((seconds, part) => seconds * 60 + Number(part), 0)
+}
+
+function tell({ allowed, remaining, retryAfterMs, delayMs }: Figures): string {
+  if (allowed) return delayMs === 0 ? `${remaining} left` : `${remaining} left, in ${delayMs} ms`
+  return retryAfterMs === null ? 'never' : `wait ${retryAfterMs} ms`
+}

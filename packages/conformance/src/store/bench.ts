@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import type { Plan } from '@sluice/limiter/core/decide/algorithm'
+import { planOf } from '@sluice/limiter/core/decide/algorithms'
+import type { Figures } from '@sluice/limiter/core/decide/figures'
+import type { AlgorithmName, Policy } from '@sluice/limiter/core/decide/policy'
+import type { Step } from '@sluice/limiter/core/decide/step'
+import type { Outcome, Store } from '@sluice/limiter/stores/store'
+import { FakeClock } from '@sluice/limiter/testing'
+import type { Runner } from '../runner.ts'
+
+/** Makes the store under test, keeping the time of `clock` in place of its own. */
+export type MakeStore<S extends Store> = (clock: FakeClock) => S | Promise<S>
+
+/** A fresh store, its clock, and steps in a namespace of this test's own. */
+export interface Bench<S extends Store = Store> {
+  readonly store: S
+  /** Begins at a whole minute, ten seconds, second… of every period used here. */
+  readonly clock: FakeClock
+  /** A step of cost 1 for `key` `k`, enforced, by a policy of the given name. */
+  step(name: string, plan: Plan, more?: Partial<Step>): Step
+  decide(...steps: Step[]): Promise<Outcome>
+  /** Decides on one step. */
+  ask(step: Step, cost?: number): Promise<Figures>
+  /** Looks at one step, at a cost of 1 unless told. */
+  peek(step: Step, cost?: number): Promise<Figures>
+}
+
+/** What a store must show, by name. */
+export type Tests<S extends Store = Store> = Readonly<Record<string, (bench: Bench<S>) => Promise<void>>>
+
+/** Declares tests, each with a bench of its own, whose store is closed at the end. */
+export function declare<S extends Store>({ it }: Runner, make: MakeStore<S>, tests: Tests<S>): void {
+  for (const [name, body] of Object.entries(tests)) {
+    it(name, async () => {
+      const clock = new FakeClock()
+      const store = await make(clock)
+      try {
+        await body(benchOf(store, clock))
+      } finally {
+        await store.close()
+      }
+    })
+  }
+}
+
+function benchOf<S extends Store>(store: S, clock: FakeClock): Bench<S> {
+  const namespace = randomUUID()
+  const one = async (step: Step, peek: boolean): Promise<Figures> =>
+    (await store.decide([step], peek)).figures[0]!
+  return {
+    store,
+    clock,
+    step: (name, plan, more) => ({
+      plan,
+      policy: `${namespace}/${name}`,
+      key: 'k',
+      cost: 1,
+      role: 'enforce',
+      ...more,
+    }),
+    decide: async (...steps) => store.decide(steps, false),
+    ask: (step, cost = step.cost) => one({ ...step, cost }, false),
+    peek: (step, cost = step.cost) => one({ ...step, cost }, true),
+  }
+}
+
+/** Ten per ten seconds, by any law: one unit a second where they flow. */
+export function tenPerTen(algorithm: AlgorithmName, more?: Partial<Policy>): Plan {
+  return planOf({ algorithm, limit: 10, period: '10s', ...more })
+}
+
+/** So many per minute in fixed windows: the plainest law there is. */
+export function perMinute(limit: number): Plan {
+  return planOf({ algorithm: 'fixed-window', limit, period: '1m' })
+}
+
+/** Ten per ten seconds by each law that flows or counts, under its name. */
+export const LAWS: readonly (readonly [name: string, plan: Plan])[] = [
+  ['token-bucket', tenPerTen('token-bucket')],
+  ['token-bucket by interval', tenPerTen('token-bucket', { refill: 'interval' })],
+  ['gcra', tenPerTen('gcra')],
+  ['leaky-bucket', tenPerTen('leaky-bucket')],
+  ['fixed-window', tenPerTen('fixed-window')],
+  ['sliding-window-log', tenPerTen('sliding-window-log')],
+  ['sliding-window-counter', tenPerTen('sliding-window-counter')],
+]

@@ -1,0 +1,144 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import type { Plan } from '@sluice/limiter/core/decide/algorithm'
+import { planOf } from '@sluice/limiter/core/decide/algorithms'
+import type { Step } from '@sluice/limiter/core/decide/step'
+import { type Bench, LAWS, perMinute, type Tests, tenPerTen } from './bench.ts'
+
+/** What becomes of a charge that is corrected later, by one law. */
+function correctionsBy(name: string, plan: Plan): Tests {
+  return {
+    [`charges more, into debt, and gives back, never above the limit: ${name}`]: async (bench) => {
+      const step = bench.step('p', plan, { cost: 8 })
+      const remaining: number[] = []
+      const { at } = await bench.decide(step)
+      for (const change of [1, 3, -4, -9, 2]) {
+        equal(await bench.store.settle([{ step, at, change }]), true)
+        remaining.push((await bench.peek(step)).remaining)
+      }
+      deepEqual(remaining, [1, 0, 2, 10, 8])
+    },
+
+    [`gives back once what was drained or aged since: ${name}`]: async (bench) => {
+      const { step, at, change } = await charged(bench, plan, 8)
+      bench.clock.advance(4_000)
+      const before = (await bench.peek(step)).remaining
+      await bench.store.settle([{ step, at, change: -2 }])
+      equal((await bench.peek(step)).remaining, before + 2)
+      bench.clock.advance(6_000)
+      await bench.store.settle([{ step, at, change }])
+      const free = (await bench.peek(step)).remaining
+      equal(free, 10)
+      await bench.ask(step, free)
+      if (name === 'sliding-window-counter') return // there the window before still counts, so it can be given back
+      await bench.store.settle([{ step, at, change }])
+      equal((await bench.peek(step)).remaining, 0)
+    },
+
+    [`waits out a debt: ${name}`]: async (bench) => {
+      const step = bench.step('p', plan)
+      await bench.ask(step, 10)
+      await bench.store.settle([{ step, at: bench.clock.now(), change: 10 }])
+      const { allowed, remaining, retryAfterMs, moreAfterMs } = await bench.peek(step)
+      deepEqual([allowed, remaining], [false, 0])
+      equal(retryAfterMs, moreAfterMs)
+      bench.clock.advance(retryAfterMs! - 0.001)
+      equal((await bench.peek(step)).allowed, false)
+      bench.clock.advance(0.001)
+      equal((await bench.ask(step)).allowed, true)
+      equal((await bench.ask(step, 0)).allowed, true)
+    },
+  }
+}
+
+/** What becomes of a charge that is corrected later. */
+export const settlements: Tests = {
+  ...Object.assign({}, ...LAWS.map(([name, plan]) => correctionsBy(name, plan))),
+
+  'gives back into no window but the one that was charged': async (bench) => {
+    const { step, at, change } = await charged(bench, perMinute(10), 6)
+    bench.clock.advance(60_000)
+    await bench.ask(step, 5)
+    await bench.store.settle([{ step, at, change }])
+    equal((await bench.peek(step)).remaining, 5)
+  },
+
+  'gives nothing back to a key that it does not know': async (bench) => {
+    for (const [name, plan] of LAWS) {
+      const step = bench.step(name, plan)
+      equal(await bench.store.settle([{ step, at: bench.clock.now(), change: -5 }]), true)
+      equal((await bench.ask(step, 10)).remaining, 0)
+    }
+  },
+
+  'settles several charges together': async (bench) => {
+    const [a, b] = [await charged(bench, perMinute(10), 6), await charged(bench, perMinute(20), 6, 'other')]
+    await bench.store.settle([
+      { ...a, change: -1 },
+      { ...b, change: 4 },
+    ])
+    deepEqual([(await bench.peek(a.step)).remaining, (await bench.peek(b.step)).remaining], [5, 10])
+  },
+
+  'settles once under one id, and at no time after it is over': async (bench) => {
+    const { step, at } = await charged(bench, perMinute(10), 6)
+    const until = at + 30_000_000
+    const settle = (id: string, change: number) => bench.store.settle([{ step, at, change }], { id, until })
+    deepEqual(await Promise.all([settle('a', -1), settle('a', -1), settle('b', -1)]), [true, false, true])
+    equal((await bench.peek(step)).remaining, 6)
+    bench.clock.advance(29_999.999)
+    equal(await settle('a', -1), false)
+    equal(await settle('c', 1), true)
+    bench.clock.advance(0.001)
+    equal(await settle('d', -1), false)
+    equal((await bench.peek(step)).remaining, 5)
+  },
+
+  'ends a lease by its name, once, and by itself when its time is over': async (bench) => {
+    const plan = planOf({ algorithm: 'concurrency', limit: 3, period: '10s' })
+    const lease = (name: number, cost = 1): Step => bench.step('jobs', plan, { lease: name, cost })
+    const release = (name: number, cost = 1) =>
+      bench.store.settle([{ step: lease(name), at: bench.clock.now(), change: -cost }])
+    await bench.decide(lease(1))
+    bench.clock.advance(1_000)
+    await bench.decide(lease(2, 2))
+    const full = await bench.ask(lease(3))
+    deepEqual([full.allowed, full.retryAfterMs, full.resetAfterMs], [false, 9_000, 10_000])
+    for (const _ of [1, 2]) await release(1)
+    await release(99)
+    equal((await bench.peek(lease(3))).remaining, 1)
+    bench.clock.advance(9_999.999)
+    equal((await bench.peek(lease(3))).remaining, 1)
+    bench.clock.advance(0.001)
+    equal((await bench.peek(lease(3))).remaining, 3)
+    await bench.decide(lease(4))
+    await release(2)
+    equal((await bench.peek(lease(3))).remaining, 2)
+  },
+
+  'forgets one state, and no other': async (bench) => {
+    const step = bench.step('p', perMinute(1))
+    const others = [
+      { ...step, key: 'other' },
+      bench.step('other', perMinute(1)),
+      { ...step, plan: tenPerTen('sliding-window-log', { limit: 1 }) },
+    ]
+    await bench.store.reset(step)
+    for (const each of [step, ...others]) equal((await bench.ask(each)).allowed, true)
+    await bench.store.reset(step)
+    for (const each of others) equal((await bench.ask(each)).allowed, false)
+    equal((await bench.ask(step)).allowed, true)
+    await bench.store.reset(others[2]!)
+    equal((await bench.ask(others[2]!)).allowed, true)
+  },
+}
+
+async function charged(
+  bench: Bench,
+  plan: Plan,
+  cost: number,
+  name = 'p',
+): Promise<{ step: Step; at: number; change: number }> {
+  const step = bench.step(name, plan, { cost })
+  const { at } = await bench.decide(step)
+  return { step, at, change: -cost }
+}

@@ -1,0 +1,140 @@
+import type { Plan } from '@sluice/limiter/core/decide/algorithm'
+import { planOf } from '@sluice/limiter/core/decide/algorithms'
+import { wholeNumber } from '@sluice/limiter/core/decide/integers'
+import type { Policy } from '@sluice/limiter/core/decide/policy'
+import { ConfigError } from '@sluice/limiter/core/errors'
+
+/** A file of worked decisions: what was asked, when, and every figure of the answer. */
+export interface Vectors {
+  readonly scenarios: readonly Scenario[]
+}
+
+/** Steps that follow one another, from nothing. */
+export interface Scenario {
+  /** Its name, or its place in the file. */
+  readonly name: string
+  readonly plans: readonly Plan[]
+  /** Several policies decided as one; the expectations are then those of the whole. */
+  readonly combined: boolean
+  readonly steps: readonly VectorStep[]
+}
+
+export interface VectorStep {
+  /** Microseconds since the Unix epoch; may lie before the step before it. */
+  readonly at: number
+  readonly key: string
+  readonly cost: number
+  readonly expect: Expectation
+}
+
+/** Figures by name, those that the file states. Durations in microseconds; `null` means never, or already full. */
+export type Expectation = Readonly<Record<string, boolean | number | null>>
+
+const FORMAT = 'sluice-vectors/1'
+const SINGLE = [
+  'allowed',
+  'limit',
+  'remaining',
+  'retry_after_us',
+  'more_after_us',
+  'reset_after_us',
+  'delay_us',
+]
+const COMBINED = ['allowed', 'binding', 'retry_after_us', 'remaining']
+const NEVER = ['retry_after_us', 'more_after_us', 'reset_after_us']
+
+/**
+ * Reads a `sluice-vectors/1` file.
+ * @throws ConfigError that names the place, such as `scenarios[3].steps[2].cost`
+ */
+export function parseVectors(text: string): Vectors {
+  const file = object(parseJson(text), 'the file', ['format', 'scenarios'])
+  if (file.format !== FORMAT)
+    throw new ConfigError(`format must be ${FORMAT}, not ${JSON.stringify(file.format)}`)
+  return {
+    scenarios: array(file.scenarios, 'scenarios').map((each, i) => scenarioOf(each, `scenarios[${i}]`)),
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ConfigError(`not JSON: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function scenarioOf(value: unknown, path: string): Scenario {
+  const { name, policy, policies, steps } = object(value, path, ['name', 'policy', 'policies', 'steps'])
+  const combined = policies !== undefined
+  if (combined === (policy !== undefined))
+    throw new ConfigError(`${path} must have a policy or policies, and not both`)
+  const written = combined ? array(policies, `${path}.policies`) : [policy]
+  const figures = combined ? COMBINED : SINGLE
+  return {
+    name: name === undefined ? path : string(name, `${path}.name`),
+    plans: written.map((each, i) => planAt(each, combined ? `${path}.policies[${i}]` : `${path}.policy`)),
+    combined,
+    steps: array(steps, `${path}.steps`).map((each, i) => stepOf(each, `${path}.steps[${i}]`, figures)),
+  }
+}
+
+function planAt(value: unknown, path: string): Plan {
+  const { algorithm, period_us, ...rest } = object(value, path, [
+    'algorithm',
+    'limit',
+    'period_us',
+    'burst',
+    'rounding',
+  ])
+  const period = `${wholeNumber(`${path}.period_us`, period_us, 1)}us`
+  const name = string(algorithm, `${path}.algorithm`)
+  const policy =
+    name === 'token-bucket-interval'
+      ? { ...rest, period, algorithm: 'token-bucket', refill: 'interval' }
+      : { ...rest, period, algorithm: name }
+  try {
+    return planOf(policy as Policy)
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause
+    throw new ConfigError(`${path}: ${cause.message}`, { cause })
+  }
+}
+
+function stepOf(value: unknown, path: string, figures: readonly string[]): VectorStep {
+  const { at_us, key, cost, expect } = object(value, path, ['at_us', 'key', 'cost', 'expect'])
+  const expected = object(expect, `${path}.expect`, figures)
+  for (const [figure, is] of Object.entries(expected)) {
+    if (figure === 'allowed' ? typeof is === 'boolean' : is === null && NEVER.includes(figure)) continue
+    if (figure === 'allowed') throw new ConfigError(`${path}.expect.allowed must be true or false`)
+    wholeNumber(`${path}.expect.${figure}`, is, 0)
+  }
+  return {
+    at: wholeNumber(`${path}.at_us`, at_us, 0),
+    key: string(key, `${path}.key`),
+    cost: wholeNumber(`${path}.cost`, cost, 0),
+    expect: expected as Expectation,
+  }
+}
+
+function object(value: unknown, path: string, fields: readonly string[]): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigError(`${path} must be an object`)
+  }
+  const stray = Object.keys(value).find((field) => !fields.includes(field))
+  if (stray !== undefined) {
+    throw new ConfigError(`${path} has no field ${JSON.stringify(stray)}; it has ${fields.join(', ')}`)
+  }
+  return value as Record<string, unknown>
+}
+
+function array(value: unknown, path: string): readonly unknown[] {
+  if (!Array.isArray(value) || value.length === 0)
+    throw new ConfigError(`${path} must be a list, and not empty`)
+  return value
+}
+
+function string(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw new ConfigError(`${path} must be text`)
+  return value
+}

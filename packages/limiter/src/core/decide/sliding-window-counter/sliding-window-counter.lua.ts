@@ -1,0 +1,42 @@
+import type { Plan } from '../algorithm.ts'
+import type { Twin } from '../twin.ts'
+
+/** `p[1]` is 1 where the carried weight is rounded up. */
+export const slidingWindowCounterTwin: Twin = {
+  name: 'sliding-window-counter',
+  keeps: 'cells',
+  size: 3,
+  locals: `
+local function counts(p, c, now)
+  local windows = floorDiv(now, p.period) - floorDiv(c[1], p.period)
+  if windows == 0 then return c[2], c[3] end
+  if windows == 1 then return c[3], 0 end
+  return 0, 0
+end
+local function decayed(p, prev, weight)
+  local from = min(prev, p.ceiling)
+  if from <= weight then return 0 end
+  local share = p[1] == 1 and weight * p.period or (weight + 1) * p.period - 1
+  return p.period - floorDiv(share, from)
+end`,
+  remaining: `
+local prev, cur = counts(p, c, now)
+if prev == 0 then return p.capacity - cur end
+local share = min(prev, p.ceiling) * (p.period - fmod(now, p.period))
+return p.capacity - (p[1] == 1 and ceilDiv or floorDiv)(share, p.period) - cur`,
+  wait: `
+local prev, cur = counts(p, c, now)
+local elapsed = fmod(now, p.period)
+if cur + cost <= p.capacity then return max(0, decayed(p, prev, p.capacity - cost - cur) - elapsed) end
+return p.period - elapsed + decayed(p, cur, p.capacity - cost)`,
+  charge: `
+local prev, cur = counts(p, c, now)
+c[2] = prev
+c[3] = cur + min(cost, max(0, p.ceiling - cur))`,
+  refund: `
+local behind = floorDiv(c[1], p.period) - floorDiv(charged, p.period)
+local i = behind <= 0 and 3 or 2
+if behind <= 1 then c[i] = max(0, c[i] - cost) end`,
+  extras: (plan) => [(plan as Plan & { readonly rounding: string }).rounding === 'up' ? 1 : 0],
+  extraCount: 1,
+}

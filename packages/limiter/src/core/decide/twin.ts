@@ -1,0 +1,44 @@
+import type { Plan } from './algorithm.ts'
+
+/**
+ * An algorithm's law a second time, in Lua 5.1, for a store that decides where the state is. It is the same
+ * arithmetic over the same doubles, so both give the same figures bit for bit.
+ *
+ * Each text is the body of a function of `p`, `c`, `now` and what else {@link parameters} names. `p` holds the
+ * plan's capacity, limit, period, unit and ceiling, and at `p[1]`… the twin's own {@link Twin.extras}; `c[1]`… are
+ * the cells, `c[1]` being the last admission, which the caller writes after a charge. What integers.lua.ts defines
+ * is in reach. Never use `%` on instants: Lua's rounds the quotient first, and can come out below 0; `fmod` is exact.
+ */
+export interface Twin {
+  /** Unique; scripts are known by it. */
+  readonly name: string
+  /** How the state is kept: a fixed run of integers, entries in order of time, or leases by name. */
+  readonly keeps: 'cells' | 'log' | 'leases'
+  /** Integers in a run of `cells`. */
+  readonly size?: number
+  /** Local functions that the bodies share. */
+  readonly locals?: string
+  readonly remaining: string
+  /** `huge` when no wait helps. */
+  readonly wait: string
+  readonly charge: string
+  readonly refund: string
+  readonly delay?: string
+  readonly refuse?: string
+  /** True where a charge needs a window and none of `p` fits: then nothing may be charged. */
+  readonly lost?: string
+  /** Integers beyond the common ones, and how many: the same for every plan. `now` is in microseconds. */
+  readonly extras?: (plan: Plan, now: number) => readonly number[]
+  readonly extraCount?: number
+}
+
+/** What each body is a function of. */
+export const parameters = {
+  remaining: 'p, c, now',
+  wait: 'p, c, now, cost',
+  charge: 'p, c, now, cost, lease',
+  refund: 'p, c, now, cost, charged, lease',
+  delay: 'p, c, now',
+  refuse: 'p, c, now',
+  lost: 'p, c, now',
+} as const
