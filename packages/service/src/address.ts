@@ -1,0 +1,20 @@
+import { ConfigError } from '@sluice/limiter/core/errors'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+const ADDRESS = /^(?:\[([\da-f:.]+)\]|([^\s:[\]/]*)):(\d{1,5})$/i
+
+/** `HOST:PORT`, `[IPv6]:PORT`, or `:PORT` for every address of the machine. Port 0: any free one. @throws ConfigError */
+export function addressOf(text: string): Address {
+  const [, ipv6, host, digits] = ADDRESS.exec(text) ?? []
+  const port = Number(digits)
+  if (!(port <= 65_535)) {
+    throw new ConfigError(
+      `${JSON.stringify(text)} is not an address: write HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080`,
+    )
+  }
+  return { host: ipv6 ?? (host || '::'), port }
+}

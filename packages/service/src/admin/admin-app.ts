@@ -1,0 +1,32 @@
+import type { Store } from '@sluice/limiter/stores/store'
+import type { Registry } from 'prom-client'
+import { type App, createApp, type Log } from '../app.ts'
+import type { Bounds } from '../bounds.ts'
+import type { LiveRules } from '../rules/live-rules.ts'
+import type { Match } from '../rules/matching.ts'
+import { healthRoutes, type Readiness } from './health.ts'
+import { metricsRoute } from './metrics.ts'
+import { reloadRoute } from './reload.ts'
+import { resetRoute } from './reset.ts'
+import { rulesRoute } from './rules.ts'
+
+export interface AdminParts {
+  readonly rules: LiveRules
+  readonly match: Match
+  readonly store: Store
+  readonly registry: Registry
+  readonly readiness: Readiness
+  readonly bounds: Bounds
+  readonly log: Log
+}
+
+/** For operators: whoever reaches it may reset and reload. */
+export function adminApp({ rules, match, store, registry, readiness, bounds, log }: AdminParts): App {
+  const app = createApp(bounds, log)
+  healthRoutes(app, readiness)
+  metricsRoute(app, registry)
+  rulesRoute(app, rules)
+  reloadRoute(app, rules)
+  resetRoute(app, rules, match, store, bounds)
+  return app
+}

@@ -1,0 +1,36 @@
+import { planOf } from '@sluice/limiter/core/decide/algorithms'
+import type { Step } from '@sluice/limiter/core/decide/step'
+import type { Store } from '@sluice/limiter/stores/store'
+import type { App } from '../app.ts'
+
+/** Why the service should be sent no requests; empty when it should. */
+export type Readiness = () => Promise<readonly string[]>
+
+/** `/healthz`: the process answers. `/readyz`: it should be sent requests, or 503 and why not. */
+export function healthRoutes(app: App, readiness: Readiness): void {
+  app.get('/healthz', async () => ({ status: 'ok' }))
+  app.get('/readyz', async (_request, reply) => {
+    const reasons = await readiness()
+    return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons })
+  })
+}
+
+/** A look at a counter that nothing ever charges. */
+const PROBE: Step = {
+  plan: planOf({ algorithm: 'fixed-window', limit: 1, period: 'second' }),
+  policy: 'sluice/ready',
+  key: '',
+  cost: 0,
+  role: 'enforce',
+}
+const PROBE_MS = 1_000
+
+/** Whether the store answers, within a second. */
+export async function answers(store: Store): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_MS)
+  })
+  const look = async (): Promise<boolean> => (await store.decide([PROBE], true)).degraded !== true
+  return Promise.race([look().catch(() => false), late]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,6 @@
+export type { Bounds } from './bounds.ts'
+export type { LogOptions } from './observe/log.ts'
+export type { Reload } from './rules/live-rules.ts'
+export type { WatchOptions } from './rules/rules-watcher.ts'
+export { createService, type Service } from './service.ts'
+export type { ServiceOptions } from './service-options.ts'

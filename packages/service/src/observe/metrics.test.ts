@@ -1,0 +1,170 @@
+import { StoreError } from '@sluice/limiter/core/errors'
+import { MemoryStore } from '@sluice/limiter/stores/memory'
+import type { Store } from '@sluice/limiter/stores/store'
+import { afterEach, expect, test } from 'vitest'
+import { type Bench, bench, post } from '../testing.ts'
+
+const RULES = `
+domain: shop
+limits:
+  - { name: login, when: { path: /login }, key: [ip], limit: 2/minute, soft: 50%, on_store_error: closed }
+  - { name: watched, when: { path: /watched }, key: [], limit: 1/minute, mode: shadow }
+  - { name: user, when: { path: /user }, key: [user], limit: 1/minute }
+descriptors:
+  - { key: to, detailed_metric: true, rate_limit: { unit: day, requests_per_unit: 1 } }
+`
+const opened: Bench[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close()
+})
+
+async function open(options: Parameters<typeof bench>[1] = {}): Promise<Bench> {
+  const service = await bench(RULES, options)
+  opened.push(service)
+  return service
+}
+
+/** Samples by name and labels, of a text in which every line is one, or a comment. */
+async function scrape({ admin }: Bench): Promise<Map<string, number>> {
+  const { statusCode, headers, body } = await admin.inject({ method: 'GET', url: '/metrics' })
+  expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
+  const samples = new Map<string, number>()
+  for (const line of body.trimEnd().split('\n')) {
+    if (line === '' || /^# (?:HELP|TYPE) [a-zA-Z_]\w* .+$/.test(line)) continue
+    const [, name, value] =
+      /^([a-zA-Z_]\w*(?:\{(?:[a-z_]\w*="(?:[^"\\]|\\.)*",?)+\})?) (\S+)$/i.exec(line) ?? []
+    expect(name, line).toBeDefined()
+    samples.set(name!, Number(value))
+  }
+  return samples
+}
+
+const check = (service: Bench, path: string, more: object = {}): Promise<unknown> =>
+  post(service.http, '/v1/check', { domain: 'shop', request: { path, ...more } })
+const decisions = (policy: string, outcome: string): string =>
+  `sluice_policy_decisions_total{domain="shop",policy="${policy}",outcome="${outcome}"}`
+
+test('counts what each policy said, soft marks, missing keys, and what shadows would have said', async () => {
+  const service = await open()
+  for (let i = 0; i < 5; i++) await check(service, '/login', { ip: '203.0.113.1' })
+  for (let i = 0; i < 3; i++) await check(service, '/watched')
+  await check(service, '/user')
+  const samples = await scrape(service)
+  expect(samples.get(decisions('login', 'allowed'))).toBe(2)
+  expect(samples.get(decisions('login', 'limited'))).toBe(3)
+  expect(samples.get(decisions('login', 'error'))).toBe(0)
+  expect(samples.get(decisions('watched', 'allowed'))).toBe(1)
+  expect(samples.get(decisions('watched', 'would_limit'))).toBe(2)
+  expect(samples.get('sluice_policy_soft_total{domain="shop",policy="login"}')).toBe(5)
+  expect(samples.get('sluice_policy_key_missing_total{domain="shop",policy="user"}')).toBe(1)
+  expect(samples.get('sluice_requests_total{domain="shop",outcome="allowed"}')).toBe(6)
+  expect(samples.get('sluice_requests_total{domain="shop",outcome="denied"}')).toBe(3)
+  expect(samples.get('sluice_decision_duration_seconds_count')).toBe(9)
+  expect(samples.get('sluice_store_keys')).toBe(2)
+  expect(samples.get('sluice_rules_reloads_total{result="changed"}')).toBe(1)
+  expect(samples.get('sluice_rules_last_reload_successful')).toBe(1)
+})
+
+test('looking is not counted, and does not count twice when scraped twice', async () => {
+  const service = await open()
+  await check(service, '/login', { ip: '203.0.113.1' })
+  await post(service.http, '/v1/check?peek', {
+    domain: 'shop',
+    request: { path: '/login', ip: '203.0.113.1' },
+  })
+  await scrape(service)
+  expect((await scrape(service)).get(decisions('login', 'allowed'))).toBe(1)
+})
+
+test('labels come from the rulebook alone, whatever clients send', async () => {
+  const service = await open()
+  for (let i = 0; i < 50; i++) {
+    await check(service, `/login`, { ip: `203.0.113.${i}` })
+    await post(service.http, '/v1/check', { domain: `domain ${i}`, request: {} })
+    const descriptors = [
+      { entries: [{ key: 'to', value: `someone ${i}` }] },
+      { entries: [{ key: `key ${i}`, value: '' }], limit: { requests_per_unit: 1, unit: 'day' } },
+    ]
+    await post(service.http, '/v1/check', { domain: 'shop', descriptors })
+  }
+  const text = [...(await scrape(service)).keys()].join('\n')
+  const policies = new Set([...text.matchAll(/policy="([^"]*)"/g)].map(([, policy]) => policy))
+  expect(policies).toEqual(new Set(['login', 'to', 'others']))
+  expect(new Set([...text.matchAll(/domain="([^"]*)"/g)].map(([, domain]) => domain))).toEqual(
+    new Set(['shop']),
+  )
+})
+
+/** Fails whenever it is told to. */
+class FailingStore implements Store<true> {
+  readonly async = true as const
+  readonly #store = new MemoryStore()
+  failing = false
+
+  async decide(...args: Parameters<MemoryStore['decide']>): ReturnType<Store<true>['decide']> {
+    if (this.failing) throw new StoreError('gone', { cause: new Error('at 10.0.0.1') })
+    return this.#store.decide(...args)
+  }
+  async settle(...args: Parameters<MemoryStore['settle']>): Promise<boolean> {
+    if (this.failing) throw new StoreError('gone')
+    return this.#store.settle(...args)
+  }
+  async reset(...args: Parameters<MemoryStore['reset']>): Promise<void> {
+    this.#store.reset(...args)
+  }
+  async close(): Promise<void> {
+    this.#store.close()
+  }
+}
+
+test('a store that fails is counted, told once, and turns the service unready; rules say what happens', async () => {
+  const store = new FailingStore()
+  const lines: string[] = []
+  const log = { stream: { write: (line: string) => void lines.push(line) } }
+  const service = await open({ store, log, fallback: { failures: 1_000 } })
+  const reserved = await post(service.http, '/v1/reserve', {
+    domain: 'shop',
+    request: { path: '/user', attributes: { user: 'a' } },
+  })
+  store.failing = true
+  const closed = await post(service.http, '/v1/check', {
+    domain: 'shop',
+    request: { path: '/login', ip: '203.0.113.1' },
+  })
+  expect(closed).toMatchObject({ status: 200, body: { allowed: false, degraded: true } })
+  expect(await check(service, '/watched')).toMatchObject({ body: { allowed: true, degraded: true } })
+  expect(await post(service.http, '/v1/commit', { id: reserved.body.id, cost: 1 })).toMatchObject({
+    status: 503,
+    body: { detail: 'the store does not answer' },
+  })
+  const ready = await service.admin.inject({ method: 'GET', url: '/readyz' })
+  expect([ready.statusCode, ready.json()]).toEqual([
+    503,
+    { ready: false, reasons: ['the store does not answer'] },
+  ])
+  const samples = await scrape(service)
+  expect(samples.get(decisions('login', 'error'))).toBe(1)
+  expect(samples.get(decisions('login', 'limited'))).toBe(0)
+  expect(samples.get('sluice_store_failures_total')).toBe(4)
+  expect(samples.get('sluice_store_up')).toBe(1)
+
+  store.failing = false
+  await check(service, '/watched')
+  const told = lines.map((line) => JSON.parse(line) as { msg: string; reason?: string })
+  expect(told.filter(({ msg }) => msg.startsWith('the store'))).toMatchObject([
+    { msg: 'the store fails', reason: 'gone: at 10.0.0.1' },
+    { msg: 'the store works again' },
+  ])
+})
+
+test('at debug every decision is told, by policy and outcome, without the key', async () => {
+  const lines: string[] = []
+  const log = { level: 'debug' as const, stream: { write: (line: string) => void lines.push(line) } }
+  const service = await open({ log })
+  for (let i = 0; i < 3; i++)
+    await check(service, '/login', { ip: '203.0.113.77', headers: { authorization: 'Bearer s3cret' } })
+  const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'decided')
+  expect(told).toHaveLength(3)
+  expect(told[2]).toMatchObject({ domain: 'shop', policy: 'login', allowed: false, limited: ['login'] })
+  expect(lines.join('')).not.toMatch(/203\.0\.113\.77|s3cret/)
+})

@@ -1,0 +1,171 @@
+import { FallbackStore } from '@sluice/limiter/stores/fallback'
+import { MemoryStore } from '@sluice/limiter/stores/memory'
+import type { Store } from '@sluice/limiter/stores/store'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Reload } from '../rules/live-rules.ts'
+import { versionOf } from '../version.ts'
+import type { Tallies, Tally } from './tallies.ts'
+
+/** What Prometheus is told. */
+export interface Metrics {
+  readonly registry: Registry
+  timed(seconds: number): void
+  storeFailed(): void
+  reloaded(reload: Reload): void
+}
+
+export function createMetrics(tallies: Tallies, store: Store): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  reportRequests(tallies, registers)
+  reportPolicies(tallies, registers)
+  if (store instanceof MemoryStore) reportMemory(store, registers)
+  if (store instanceof FallbackStore) reportBreaker(store, registers)
+  new Gauge({
+    name: 'sluice_build_info',
+    help: '1, labelled with the version',
+    labelNames: ['version'],
+    registers,
+  }).set({ version: versionOf() }, 1)
+  const duration = new Histogram({
+    name: 'sluice_decision_duration_seconds',
+    help: 'Time from a question to its answer, without the network',
+    buckets: [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+    registers,
+  })
+  const failures = new Counter({
+    name: 'sluice_store_failures_total',
+    help: 'Questions that the store did not answer, or not in time',
+    registers,
+  })
+  return {
+    registry,
+    timed: (seconds) => duration.observe(seconds),
+    storeFailed: () => failures.inc(),
+    reloaded: reportReloads(registers),
+  }
+}
+
+/** A counter whose values are kept elsewhere, as plain integers, and read when it is scraped. */
+function read<Label extends string, T>(
+  registers: Registry[],
+  name: string,
+  help: string,
+  labelNames: Label[],
+  entries: () => Iterable<T>,
+  rows: (entry: T) => readonly (readonly [Record<Label, string>, number])[],
+): void {
+  new Counter({
+    name,
+    help,
+    labelNames,
+    registers,
+    collect() {
+      this.reset()
+      for (const entry of entries()) for (const [labels, value] of rows(entry)) this.inc(labels, value)
+    },
+  })
+}
+
+function reportRequests({ domains }: Tallies, registers: Registry[]): void {
+  read(
+    registers,
+    'sluice_requests_total',
+    'Requests decided',
+    ['domain', 'outcome'],
+    () => domains,
+    ([domain, { allowed, denied }]) => [
+      [{ domain, outcome: 'allowed' }, allowed],
+      [{ domain, outcome: 'denied' }, denied],
+    ],
+  )
+}
+
+function reportPolicies(tallies: Tallies, registers: Registry[]): void {
+  const policies = (): readonly Tally[] => tallies.policies
+  read(
+    registers,
+    'sluice_policy_decisions_total',
+    'What each policy said, for itself: error means without the store, would_limit is said in shadow mode',
+    ['domain', 'policy', 'outcome'],
+    policies,
+    ({ domain, policy, allowed, limited, error, shadow }) => [
+      [{ domain, policy, outcome: 'allowed' }, allowed],
+      [{ domain, policy, outcome: 'limited' }, limited],
+      [{ domain, policy, outcome: 'error' }, error],
+      [{ domain, policy, outcome: 'would_limit' }, shadow],
+    ],
+  )
+  read(
+    registers,
+    'sluice_policy_soft_total',
+    'Decisions past the policy’s soft threshold',
+    ['domain', 'policy'],
+    policies,
+    ({ domain, policy, soft }) => [[{ domain, policy }, soft]],
+  )
+  read(
+    registers,
+    'sluice_policy_key_missing_total',
+    'Requests that a policy skipped, because they lack a part of its key',
+    ['domain', 'policy'],
+    policies,
+    ({ domain, policy, keyMissing }) => [[{ domain, policy }, keyMissing]],
+  )
+}
+
+function reportMemory(store: MemoryStore, registers: Registry[]): void {
+  new Gauge({
+    name: 'sluice_store_keys',
+    help: 'Keys held in memory',
+    registers,
+    collect() {
+      this.set(store.size)
+    },
+  })
+  read(
+    registers,
+    'sluice_store_shared_charges_total',
+    'Charges to keys beyond the most that the store holds, who share buckets',
+    [],
+    () => [store.sharedCharges],
+    (charges) => [[{}, charges]],
+  )
+}
+
+function reportBreaker(store: FallbackStore, registers: Registry[]): void {
+  new Gauge({
+    name: 'sluice_store_up',
+    help: '1: the store is asked; 0: it kept failing, and rules go by their on_store_error',
+    registers,
+    collect() {
+      this.set(store.state === 'closed' ? 1 : 0)
+    },
+  })
+}
+
+function reportReloads(registers: Registry[]): (reload: Reload) => void {
+  const reloads = new Counter({
+    name: 'sluice_rules_reloads_total',
+    help: 'Reloads of the rulebook',
+    labelNames: ['result'],
+    registers,
+  })
+  const works = new Gauge({
+    name: 'sluice_rules_last_reload_successful',
+    help: '1: the files are in force as they were last read; 0: they have a mistake, and older rules are in force',
+    registers,
+  })
+  const since = new Gauge({
+    name: 'sluice_rules_last_reload_success_timestamp_seconds',
+    help: 'When the rulebook was last read without a mistake',
+    registers,
+  })
+  for (const result of ['changed', 'unchanged', 'refused']) reloads.inc({ result }, 0)
+  return ({ result }) => {
+    reloads.inc({ result })
+    works.set(result === 'refused' ? 0 : 1)
+    if (result !== 'refused') since.setToCurrentTime()
+  }
+}

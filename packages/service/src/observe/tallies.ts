@@ -1,0 +1,77 @@
+import type { PolicyFigures } from '@sluice/limiter/core/decide/decision'
+import type { Event, Observer } from '@sluice/limiter/observe/events'
+
+/** What became of requests at one policy. */
+export interface Tally {
+  readonly domain: string
+  readonly policy: string
+  allowed: number
+  limited: number
+  /** Decided without the store. */
+  error: number
+  /** Would have been refused, in shadow mode. */
+  shadow: number
+  /** Past the soft threshold. */
+  soft: number
+  /** Skipped, because the request lacked a part of the key. */
+  keyMissing: number
+}
+
+/** What became of requests in one domain. */
+export interface DomainTally {
+  allowed: number
+  denied: number
+}
+
+/** Policies counted apart, over all domains. */
+const MOST = 10_000
+/** Under which all others are counted: those beyond {@link MOST}, and limits that requests bring themselves. */
+const OTHERS = 'others'
+
+/** Counts decisions by names that the rulebook has, never by anything a client sent. Looking is not counted. */
+export class Tallies {
+  readonly domains: Map<string, DomainTally> = new Map()
+  readonly policies: Tally[] = []
+  readonly #known: (domain: string, policy: string) => boolean
+  readonly #byName = new Map<string, Map<string, Tally>>()
+
+  constructor(known: (domain: string, policy: string) => boolean) {
+    this.#known = known
+  }
+
+  readonly observe: Observer = (event: Event) => {
+    if (event.type === 'key-missing') this.#policy(event.domain, event.policy).keyMissing++
+    else if (event.type === 'decided' && !event.peek) {
+      const { allowed, policies, degraded } = event.decision
+      this.#domain(event.domain)[allowed ? 'allowed' : 'denied']++
+      for (const figures of policies) count(this.#policy(event.domain, figures.policy), figures, degraded)
+    }
+  }
+
+  #domain(domain: string): DomainTally {
+    const tally = this.domains.get(domain) ?? { allowed: 0, denied: 0 }
+    this.domains.set(domain, tally)
+    return tally
+  }
+
+  #policy(domain: string, policy: string): Tally {
+    const tallies = this.#byName.get(domain) ?? new Map<string, Tally>()
+    const known = tallies.get(policy)
+    if (known !== undefined) return known
+    if (policy !== OTHERS && (this.policies.length >= MOST || !this.#known(domain, policy))) {
+      return this.#policy(domain, OTHERS)
+    }
+    const tally = { domain, policy, allowed: 0, limited: 0, error: 0, shadow: 0, soft: 0, keyMissing: 0 }
+    this.policies.push(tally)
+    this.#byName.set(domain, tallies.set(policy, tally))
+    return tally
+  }
+}
+
+function count(tally: Tally, { allowed, shadow, soft }: PolicyFigures, degraded: boolean): void {
+  if (degraded) tally.error++
+  else if (allowed) tally.allowed++
+  else if (shadow === true) tally.shadow++
+  else tally.limited++
+  if (soft === true) tally.soft++
+}

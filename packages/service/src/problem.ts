@@ -1,0 +1,49 @@
+import { STATUS_CODES } from 'node:http'
+import { StoreError } from '@sluice/limiter/core/errors'
+import { BadQuestion, UnknownDomain } from '@sluice/limiter/pipeline'
+
+/** A body of `application/problem+json` (RFC 9457). */
+export interface Problem {
+  readonly type: 'about:blank'
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+}
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** What the service does not do, and why, in words for the caller. */
+export class HttpError extends Error {
+  readonly statusCode: number
+
+  constructor(statusCode: number, detail: string) {
+    super(detail)
+    this.statusCode = statusCode
+  }
+}
+
+/** With `about:blank` the title is the status's own phrase (RFC 9457 §4.2.1). */
+export function problem(status: number, detail: string): Problem {
+  return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail }
+}
+
+/** An error in words for the caller; a fault of our own (500) tells nothing of itself. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof HttpError) return problem(error.statusCode, error.message)
+  if (error instanceof BadQuestion) return problem(400, error.message)
+  if (error instanceof UnknownDomain) return problem(404, error.message)
+  if (error instanceof StoreError) return problem(503, 'the store does not answer')
+  const { code, statusCode = 500 } = error as { code?: string; statusCode?: number }
+  if (statusCode >= 500) return problem(500, 'the service failed; its log says how')
+  return problem(statusCode, (code !== undefined && DETAILS.get(code)) || 'the request cannot be read')
+}
+
+/** Fastify's errors, by code. */
+const DETAILS: ReadonlyMap<string, string> = new Map([
+  ['FST_ERR_BAD_URL', 'the path cannot be decoded'],
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'the body is too large'],
+  ['FST_ERR_CTP_EMPTY_JSON_BODY', 'the body is empty'],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'the body is not as long as Content-Length says'],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', 'the body is not JSON, or has a field named __proto__'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'the body must be application/json'],
+])

@@ -1,0 +1,35 @@
+import type { RespondOptions } from '@sluice/limiter/core/respond/respond'
+import type { FallbackOptions } from '@sluice/limiter/stores/fallback'
+import type { Store } from '@sluice/limiter/stores/store'
+import type { Bounds } from './bounds.ts'
+import type { LogOptions } from './observe/log.ts'
+import type { WatchOptions } from './rules/rules-watcher.ts'
+
+export interface ServiceOptions {
+  /** Files and folders of the rulebook. */
+  readonly rules: readonly string[]
+  /** Lets several files hold descriptors of one domain. Default false. */
+  readonly mergeDomains?: boolean
+  /** Reloads when the files change. Default true. */
+  readonly watch?: boolean | WatchOptions
+  /** Default: a MemoryStore. One outside this process is asked through a FallbackStore. Whoever gives a store closes it. */
+  readonly store?: Store
+  readonly fallback?: Omit<FallbackOptions, 'onFailure'>
+  /** `HOST:PORT` for those who ask. Default `127.0.0.1:8080`; port 0 is any free one. */
+  readonly http?: string
+  /** `HOST:PORT` for operators, who need no password: keep it private. Default `127.0.0.1:6070`. */
+  readonly admin?: string
+  /** How answers are put into headers. */
+  readonly respond?: Omit<RespondOptions, 'nowMs'>
+  /**
+   * Signs reservations and keys the hashes of API keys, cookies and long values. Nodes that share a store must share
+   * it. Default: reservations are good at this process alone.
+   */
+  readonly secret?: string
+  readonly bounds?: Partial<Bounds>
+  /** Milliseconds that `stop` gives to requests in flight. Default 10,000. */
+  readonly drainMs?: number
+  readonly log?: LogOptions
+  /** Milliseconds since the epoch, for headers that carry dates and for `since`. Default `Date.now`. */
+  readonly wallClock?: () => number
+}

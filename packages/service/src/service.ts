@@ -1,0 +1,73 @@
+import { addressOf } from './address.ts'
+import { listen } from './app.ts'
+import { assemble } from './assemble.ts'
+import { type Drain, drain } from './drain.ts'
+import type { Reload } from './rules/live-rules.ts'
+import { RulesWatcher } from './rules/rules-watcher.ts'
+import type { ServiceOptions } from './service-options.ts'
+
+/** A limiter that others ask over the network. */
+export interface Service {
+  /**
+   * Loads the rulebook and listens; once.
+   * @returns where, as URLs
+   * @throws RulebookError or ConfigError for a rulebook with mistakes; the system's error for an address in use
+   */
+  start(): Promise<{ readonly http: string; readonly admin: string }>
+  /**
+   * Turns unready, takes no new connections, answers what is in flight, and closes. Asked again meanwhile, it cuts
+   * what is still open.
+   */
+  stop(): Promise<void>
+  /** Reads the rulebook again. With any mistake in it the rules in force stay. */
+  reload(): Promise<Reload>
+}
+
+/** @throws ConfigError for options that mean nothing */
+export function createService(options: ServiceOptions): Service {
+  const { http = '127.0.0.1:8080', admin = '127.0.0.1:6070', watch = true, drainMs = 10_000 } = options
+  const addresses = { http: addressOf(http), admin: addressOf(admin) }
+  let stopping: Drain | undefined
+  let stopped: Promise<void> | undefined
+  let watcher: RulesWatcher | undefined
+  const parts = assemble(options, () => stopped !== undefined)
+  const { log, rules } = parts
+
+  const stop = async (): Promise<void> => {
+    log.info('stopping')
+    watcher?.close()
+    stopping = drain(parts.http, drainMs)
+    await stopping.done
+    // Last, so that operators see why the service is not ready.
+    stopping = drain(parts.admin, drainMs)
+    await stopping.done
+    log.info('stopped')
+  }
+  const service: Service = {
+    async start() {
+      const loaded = await rules.reload()
+      if (loaded.result === 'refused') throw loaded.error
+      try {
+        const urls = {
+          http: await listen(parts.http, addresses.http),
+          admin: await listen(parts.admin, addresses.admin),
+        }
+        if (watch !== false) {
+          watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)
+        }
+        log.info(urls, 'listening')
+        return urls
+      } catch (error) {
+        await service.stop()
+        throw error
+      }
+    },
+    stop() {
+      if (stopped === undefined) stopped = stop()
+      else stopping?.force()
+      return stopped
+    },
+    reload: () => rules.reload(),
+  }
+  return service
+}
