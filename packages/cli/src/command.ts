@@ -1,0 +1,44 @@
+import type { Io } from './io.ts'
+
+/** 0: fine; 1: the command found what it looks for, a mistake or a difference; 2: it was used wrongly, or could not run. */
+export type ExitCode = 0 | 1 | 2
+
+export interface Option {
+  readonly type: 'string' | 'boolean'
+  /** May be given more than once. */
+  readonly multiple?: true
+  /** What stands for the value in help, such as `FILE`. */
+  readonly value?: string
+  /** The only values there are. */
+  readonly choices?: readonly string[]
+  readonly help: string
+}
+
+export type Options = Readonly<Record<string, Option>>
+
+export type Values<O extends Options = Options> = {
+  readonly [Name in keyof O]?: O[Name] extends { readonly multiple: true }
+    ? readonly string[]
+    : O[Name] extends { readonly type: 'boolean' }
+      ? boolean
+      : string
+}
+
+interface Definition<O extends Options> {
+  readonly name: string
+  /** One line, for the list of commands. */
+  readonly summary: string
+  /** What stands after the name, such as `RULES…`; absent: nothing may. */
+  readonly operands?: string
+  readonly options: O
+  /** What else help should tell; lines of at most 100 characters. */
+  readonly notes?: string
+  run(operands: readonly string[], values: Values<O>, io: Io): Promise<ExitCode>
+}
+
+export type Command = Definition<Options>
+
+/** Lets `run` see the types that `options` declare. */
+export function defineCommand<const O extends Options>(definition: Definition<O>): Command {
+  return definition as unknown as Command
+}

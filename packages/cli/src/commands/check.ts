@@ -1,0 +1,50 @@
+import { formatProblem, type Problem, RulebookError } from '@sluice/rulebook'
+import { type Command, defineCommand } from '../command.ts'
+import { counted } from '../counted.ts'
+import type { Io } from '../io.ts'
+import { type LoadedRules, loadRules } from '../rules.ts'
+
+/** Validates rulebooks. */
+export const check: Command = defineCommand({
+  name: 'check',
+  summary: 'validates a rulebook, and names every mistake in it',
+  operands: 'RULES…',
+  options: {
+    format: { type: 'string', value: 'FORMAT', choices: ['text', 'json'], help: 'text (default) or json' },
+  },
+  notes: `RULES are YAML files, and folders of them, taken as one rulebook. Each mistake is a line
+file:line:column: message. Exit 1 when there is any.`,
+  async run(paths, { format }, io) {
+    const { loaded, problems = [] } = await attempt(paths, io)
+    if (format === 'json') {
+      io.stdout.write(`${JSON.stringify({ ok: problems.length === 0, problems }, null, 2)}\n`)
+    } else {
+      for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`)
+      if (loaded !== undefined) io.stdout.write(summaryOf(loaded))
+    }
+    return problems.length === 0 ? 0 : 1
+  },
+})
+
+async function attempt(
+  paths: readonly string[],
+  io: Io,
+): Promise<{ loaded?: LoadedRules; problems?: readonly Problem[] }> {
+  try {
+    return { loaded: await loadRules(paths, io) }
+  } catch (error) {
+    if (error instanceof RulebookError) return { problems: error.problems }
+    throw error
+  }
+}
+
+function summaryOf({ domains }: LoadedRules): string {
+  const lines = domains.map(({ name, limits, descriptors }) => {
+    const parts = [
+      ...(limits.length > 0 ? [counted(limits.length, 'limit')] : []),
+      ...(descriptors.length > 0 ? [counted(descriptors.length, 'descriptor')] : []),
+    ]
+    return `${name}: ${parts.join(', ') || 'nothing'}\n`
+  })
+  return `${lines.join('')}ok\n`
+}

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { main } from '../main.ts'
+import { type FakeIo, fakeIo } from '../testing.ts'
+
+const rules = fileURLToPath(new URL('../../fixtures/rules/', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'sluice-serve-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+interface Served extends FakeIo {
+  readonly done: Promise<number>
+  /** The lines to try, as a shell reads their arguments. */
+  readonly lines: readonly (readonly string[])[]
+}
+
+async function serve(...argv: string[]): Promise<Served> {
+  const fake = fakeIo()
+  const done = main(['serve', '--http', '127.0.0.1:0', '--admin', '127.0.0.1:0', ...argv], fake.io)
+  await vi.waitFor(() => expect(fake.err()).toMatch(/\/v1\/rules\n/), 10_000)
+  const lines = fake.err().match(/^ {2}curl .*$/gm)!
+  return { ...fake, done, lines: lines.map(argumentsOf) }
+}
+
+function argumentsOf(line: string): string[] {
+  return execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${line}`])
+    .toString()
+    .trimEnd()
+    .split('\n')
+}
+
+async function post(line: readonly string[]): Promise<{ allowed: boolean; policy: string }> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(line[1]!, { method: 'POST', headers, body: line[5]! })
+  expect(response.status).toBe(200)
+  return (await response.json()) as { allowed: boolean; policy: string }
+}
+
+describe('sluice serve', () => {
+  it('tells what to try, answers it, and stops when told', async () => {
+    const { done, lines, signal, err } = await serve(`${rules}shop.yaml`, `${rules}messaging.yaml`)
+    const [live, ...checks] = lines.toReversed()
+    expect((await Promise.all(checks.map(post))).map(({ policy }) => policy).toSorted()).toEqual([
+      'login',
+      'message_type_marketing',
+    ])
+    expect(await (await fetch(live![1]!)).json()).toMatchObject({ domains: [{}, {}] })
+    signal('SIGTERM')
+    expect(await done).toBe(0)
+    await expect(fetch(live![1]!)).rejects.toThrow()
+    expect(signal('SIGTERM')).toBe(false)
+    expect(err()).toMatch(/^sluice listens at http/)
+  })
+
+  it('reloads on SIGHUP, and keeps the rules in force when there is a mistake', async () => {
+    const path = join(folder, 'rules.yaml')
+    const limit = (count: number): string =>
+      `domain: d\nlimits: [{ name: n, key: [], limit: ${count}/day }]\n`
+    writeFileSync(path, limit(1))
+    const { done, lines, signal, out } = await serve('--no-watch', path)
+    const [line] = lines
+    expect(await post(line!)).toMatchObject({ allowed: true })
+    expect(await post(line!)).toMatchObject({ allowed: false })
+    writeFileSync(path, limit(3))
+    signal('SIGHUP')
+    await vi.waitFor(async () => expect(await post(line!)).toMatchObject({ allowed: true, limit: 3 }), 5_000)
+    writeFileSync(path, 'domain: d\nlimitz: []\n')
+    signal('SIGHUP')
+    await vi.waitFor(() => expect(out()).toMatch(/limitz/), 5_000)
+    expect(await post(line!)).toMatchObject({ limit: 3 })
+    signal('SIGINT')
+    expect(await done).toBe(0)
+  })
+
+  it('sends the headers of the dialect that was asked for', async () => {
+    const { done, lines, signal } = await serve(`${rules}messaging.yaml`, '--dialect', 'github')
+    expect(await post(lines[0]!)).toMatchObject({ headers: { 'X-RateLimit-Limit': '5' } })
+    signal('SIGTERM')
+    expect(await done).toBe(0)
+  })
+
+  it('names the mistakes of a rulebook and exits 1, an address in use and exits 2', async () => {
+    const wrong = fakeIo()
+    expect(await main(['serve', `${rules}mistakes.yaml`], wrong.io)).toBe(1)
+    expect(wrong.err()).toMatch(/mistakes\.yaml:5:5: /)
+    const { done, lines, signal } = await serve(`${rules}messaging.yaml`)
+    const taken = fakeIo()
+    const { host } = new URL(lines[0]![1]!)
+    expect(await main(['serve', `${rules}messaging.yaml`, '--http', host], taken.io)).toBe(2)
+    expect(taken.err()).toMatch(/^sluice: .*EADDRINUSE.*\n$/)
+    signal('SIGTERM')
+    expect(await done).toBe(0)
+  })
+})

@@ -1,0 +1,98 @@
+import { type DialectName, dialects } from '@sluice/limiter/core/respond/dialects'
+import { type Command, defineCommand } from '../command.ts'
+import type { Io } from '../io.ts'
+import { loadRules } from '../rules.ts'
+import { bannerOf } from '../serve/banner.ts'
+import { samplesOf } from '../serve/sample.ts'
+import { openStore, STORE_HELP } from '../stores.ts'
+
+const LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
+const DEFAULT_RULES = 'rulebook.yaml'
+
+/** Runs the service until it is told to stop. */
+export const serve: Command = defineCommand({
+  name: 'serve',
+  summary: 'runs the service',
+  operands: '[RULES…]',
+  options: {
+    store: { type: 'string', value: 'URL', help: `where counters are kept: ${STORE_HELP}` },
+    http: { type: 'string', value: 'HOST:PORT', help: 'for those who ask; default 127.0.0.1:8080' },
+    admin: {
+      type: 'string',
+      value: 'HOST:PORT',
+      help: 'for operators, without a password; default 127.0.0.1:6070',
+    },
+    dialect: {
+      type: 'string',
+      multiple: true,
+      value: 'NAME',
+      choices: Object.keys(dialects),
+      help: `headers in answers: ${Object.keys(dialects).join(', ')}; default ietf; may be given again`,
+    },
+    'log-level': {
+      type: 'string',
+      value: 'LEVEL',
+      choices: LEVELS,
+      help: `${LEVELS.join(', ')}; default info`,
+    },
+    watch: { type: 'boolean', help: 'reload when the rules change (default)' },
+    'no-watch': { type: 'boolean', help: 'reload on SIGHUP and POST /v1/reload alone' },
+  },
+  notes: `RULES are YAML files, and folders of them, taken as one rulebook; default ${DEFAULT_RULES}.
+
+SIGHUP reloads; with any mistake in the rules those in force stay. SIGTERM and SIGINT answer what is in
+flight and stop; a second one cuts it off.
+
+SLUICE_SECRET, from the environment, signs reservations and keys the hashes of API keys. Nodes that share
+a store must share it.`,
+  async run(operands, values, io) {
+    const { createService } = await import('@sluice/service') // others need not wait for it
+    const paths = operands.length > 0 ? operands : [DEFAULT_RULES]
+    const { domains, rules } = await loadRules(paths, io)
+    const store = await openStore(values.store ?? 'memory')
+    const { http, admin, dialect } = values
+    const { SLUICE_SECRET: secret } = io.env
+    try {
+      const service = createService({
+        rules: paths,
+        store,
+        watch: values['no-watch'] !== true,
+        ...(http !== undefined && { http }),
+        ...(admin !== undefined && { admin }),
+        ...(dialect !== undefined && { respond: { dialect: dialect as DialectName[] } }),
+        ...(secret && { secret }),
+        log: { level: (values['log-level'] ?? 'info') as (typeof LEVELS)[number], stream: io.stdout },
+      })
+      const addresses = await service.start()
+      io.stderr.write(bannerOf(addresses, samplesOf(domains, rules)))
+      await untilStopped(service, io)
+      return 0
+    } finally {
+      await store.close()
+    }
+  },
+})
+
+interface Running {
+  stop(): Promise<void>
+  reload(): Promise<unknown>
+}
+
+/** Every signal asks the service to stop; asked twice, it hurries. */
+async function untilStopped(service: Running, io: Io): Promise<void> {
+  const reload = (): void => void service.reload()
+  let stop = (): void => undefined
+  const stopped = new Promise<void>((resolve, reject) => {
+    stop = () => void service.stop().then(resolve, reject)
+  })
+  io.on('SIGHUP', reload)
+  io.on('SIGTERM', stop)
+  io.on('SIGINT', stop)
+  try {
+    await stopped
+  } finally {
+    io.off('SIGHUP', reload)
+    io.off('SIGTERM', stop)
+    io.off('SIGINT', stop)
+  }
+}

@@ -1,0 +1,61 @@
+import type { PolicyFigures } from '@sluice/limiter/core/decide/decision'
+import type { Policy } from '@sluice/limiter/core/decide/policy'
+import { ticksOf } from '@sluice/limiter/core/time'
+import { printable } from '../printable.ts'
+import type { Account, RuleAccount } from './account.ts'
+
+/** An account to read. */
+export function accountText({ domain, rules, decision }: Account): string {
+  const applying = rules.filter(({ applies }) => applies).length
+  const answer = decision.allowed ? 'admitted' : 'refused'
+  const binding = decision.policy === '' ? 'no rule limits it' : `${printable(decision.policy)} decides`
+  return [
+    `${printable(domain)}: ${applying} of ${rules.length} apply; with nothing used, the request is ${answer}: ${binding}`,
+    ...rules.flatMap((rule) => ['', ...ruleLines(rule)]),
+    '',
+  ].join('\n')
+}
+
+function ruleLines({ rule, applies, reason, key, plan, figures }: RuleAccount): string[] {
+  if (!applies) return [`- ${printable(rule)}: ${printable(reason ?? '', 200)}`]
+  return [
+    `+ ${printable(rule)} applies`,
+    ...(key === undefined ? [] : [`  key      ${key === '' ? '(everyone)' : printable(key, 120)}`]),
+    ...(plan === undefined ? [] : [`  plan     ${planText(plan)}`]),
+    ...(figures === undefined ? [] : [`  figures  ${figuresText(figures)}`]),
+  ]
+}
+
+function planText({ algorithm, limit, period, burst, refill, rounding }: Policy): string {
+  return [
+    `${algorithm}, ${limit} per ${periodText(period)}`,
+    ...(burst === undefined ? [] : [`burst ${burst}`]),
+    ...(refill === undefined ? [] : [`refill ${refill}`]),
+    ...(rounding === undefined ? [] : [`rounding ${rounding}`]),
+  ].join(', ')
+}
+
+const UNITS = [
+  [86_400_000_000, 'd'],
+  [3_600_000_000, 'h'],
+  [60_000_000, 'min'],
+  [1_000_000, 's'],
+  [1_000, 'ms'],
+  [1, 'µs'],
+] as const
+
+function periodText(period: Policy['period']): string {
+  if (typeof period === 'object') return `calendar ${period.calendar} in ${period.zone ?? 'UTC'}`
+  const ticks = ticksOf(period)
+  const [size, unit] = UNITS.find(([each]) => ticks % each === 0)!
+  return `${ticks / size} ${unit}`
+}
+
+function figuresText({ allowed, remaining, limit, retryAfterMs, delayMs, shadow }: PolicyFigures): string {
+  const wait = retryAfterMs === null ? 'no wait helps' : `retry after ${retryAfterMs} ms`
+  return [
+    `${allowed ? 'admits' : `refuses, ${wait}`}; ${remaining} of ${limit} remain`,
+    ...(delayMs > 0 ? [`delay ${delayMs} ms`] : []),
+    ...(shadow ? ['only reports'] : []),
+  ].join('; ')
+}

@@ -1,0 +1,3 @@
+export type { ExitCode } from './command.ts'
+export type { Io } from './io.ts'
+export { main } from './main.ts'

@@ -1,0 +1,58 @@
+import { createReadStream, statSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import type { Io } from './io.ts'
+import { UsageError } from './usage-error.ts'
+
+/** A file that was named, or standard input. */
+export interface Input {
+  /** As messages call it. */
+  readonly name: string
+  /** Bytes, where it is known. */
+  readonly size: number | undefined
+  readonly bytes: Readable
+}
+
+/** Opens `path`, or standard input for `-`. @throws UsageError when there is no such file */
+export function openInput(path: string, { stdin }: Io): Input {
+  if (path === '-') return { name: 'standard input', size: undefined, bytes: stdin }
+  try {
+    const stats = statSync(path)
+    if (stats.isDirectory()) throw new UsageError(`cannot read ${path}: it is a folder`)
+    return { name: path, size: stats.isFile() ? stats.size : undefined, bytes: createReadStream(path) }
+  } catch (error) {
+    throw cannotRead(path, error)
+  }
+}
+
+/** The whole text of `path`, of at most `limit` bytes. @throws UsageError */
+export async function readText(path: string, limit: number, io: Io): Promise<string> {
+  const { name, bytes } = openInput(path, io)
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of bytes) {
+      length += (chunk as Buffer).length
+      if (length > limit) throw new UsageError(`${name} is larger than ${limit / 1_048_576} MiB`)
+      chunks.push(chunk as Buffer)
+    }
+  } catch (error) {
+    throw cannotRead(name, error)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'it may not be read',
+  Z_DATA_ERROR: 'its gzip data are damaged',
+  Z_BUF_ERROR: 'its gzip data end too early',
+}
+
+/** What the system says of a file, in words. */
+export function cannotRead(name: string, error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException)?.code
+  if (typeof code !== 'string' || error instanceof UsageError) return error
+  return new UsageError(
+    `cannot read ${name}: ${Object.hasOwn(REASONS, code) ? REASONS[code] : (error as Error).message}`,
+  )
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { SluiceError } from '@sluice/limiter'
+import { formatProblem, RulebookError } from '@sluice/rulebook'
+import { parseArguments, unknown } from './arguments.ts'
+import type { Command, ExitCode } from './command.ts'
+import { commands } from './commands.ts'
+import { COMMON, helpOf, overview } from './help.ts'
+import type { Io, Output } from './io.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Runs one command line, without `node` and the script's name. Never throws for a user's mistake. */
+export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+  const lost = [watch(io.stdout), watch(io.stderr)]
+  const [name = '', ...rest] = argv
+  const command = commands.find((each) => each.name === name)
+  try {
+    const code = command === undefined ? about(name, io) : await run(command, rest, io)
+    for (const each of lost) await each()
+    return code
+  } catch (error) {
+    return complain(error, command, io)
+  }
+}
+
+function about(name: string, io: Io): ExitCode {
+  if (name === '--version' || name === '-v') {
+    io.stdout.write(`sluice ${version()}\n`)
+  } else if (name === '--help' || name === '-h' || name === 'help') {
+    io.stdout.write(overview(commands))
+  } else if (name === '') {
+    io.stderr.write(overview(commands))
+    return 2
+  } else {
+    const [what, names] = name.startsWith('-')
+      ? ['option', ['--help', '--version']]
+      : (['command', commands.map((each) => each.name)] as const)
+    throw new UsageError(unknown(what, name, names))
+  }
+  return 0
+}
+
+async function run(command: Command, argv: readonly string[], io: Io): Promise<ExitCode> {
+  if (argv.some((argument) => argument === '--help' || argument === '-h')) {
+    io.stdout.write(helpOf(command))
+    return 0
+  }
+  const { values, operands } = parseArguments(argv, { ...command.options, ...COMMON })
+  if (command.operands === undefined && operands.length > 0) {
+    throw new UsageError(`${command.name} takes no ${JSON.stringify(operands[0])}`)
+  }
+  return command.run(operands, values, io)
+}
+
+function complain(error: unknown, command: Command | undefined, io: Io): ExitCode {
+  if (error instanceof RulebookError) {
+    for (const problem of error.problems) io.stderr.write(`${formatProblem(problem)}\n`)
+    return 1
+  }
+  if (error instanceof UsageError) {
+    const help = command === undefined ? 'sluice --help' : `sluice ${command.name} --help`
+    io.stderr.write(`sluice: ${error.message}\nSee ${help}.\n`)
+  } else if (error instanceof SluiceError || isSystemError(error)) {
+    io.stderr.write(`sluice: ${error.message}\n`)
+  } else {
+    io.stderr.write(`sluice: this is a fault of sluice itself: ${(error as Error)?.stack ?? String(error)}\n`)
+  }
+  return 2
+}
+
+/** A port in use, a host unknown: what the system refused, not what we got wrong. */
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error
+}
+
+/** Waits until all is written, and throws what went wrong; whoever reads may leave early (`| head`), though. */
+function watch(output: Output): () => Promise<void> {
+  let failure: NodeJS.ErrnoException | undefined
+  output.on('error', (error) => {
+    failure ??= error
+  })
+  return async () => {
+    await new Promise((written) => output.write('', written))
+    if (failure !== undefined && failure.code !== 'EPIPE') throw failure
+  }
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}

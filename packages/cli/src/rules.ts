@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs'
+import { compile, type Rules } from '@sluice/limiter/core/match/compile'
+import type { Domain } from '@sluice/limiter/core/match/rule'
+import { loadRulebook } from '@sluice/rulebook'
+import { unknown } from './arguments.ts'
+import type { Io } from './io.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface LoadedRules {
+  readonly domains: readonly Domain[]
+  readonly rules: Rules
+}
+
+/** Loads files and folders as one rulebook. @throws RulebookError, or UsageError when there is nothing to load */
+export async function loadRules(paths: readonly string[], { env }: Io): Promise<LoadedRules> {
+  checkPaths(paths)
+  const domains = await loadRulebook(paths)
+  const { SLUICE_SECRET: secret } = env
+  return { domains, rules: compile(domains, secret ? { secret } : {}) }
+}
+
+/** @throws UsageError unless each is there */
+export function checkPaths(paths: readonly string[]): void {
+  if (paths.length === 0) throw new UsageError('name at least one rulebook: a YAML file, or a folder of them')
+  for (const path of paths) {
+    if (!existsSync(path)) throw new UsageError(`cannot read ${path}: there is no such file`)
+  }
+}
+
+/** The domain that was named, or the only one. @throws UsageError */
+export function chooseDomain(domains: readonly Domain[], name: string | undefined, how: string): Domain {
+  const names = domains.map((domain) => domain.name)
+  if (name === undefined) {
+    if (domains.length === 1) return domains[0]!
+    throw new UsageError(
+      `the rulebook has ${domains.length} domains, ${names.join(', ')}: choose one with ${how}`,
+    )
+  }
+  const domain = domains.find((each) => each.name === name)
+  if (domain === undefined) throw new UsageError(unknown('domain', name, names))
+  return domain
+}

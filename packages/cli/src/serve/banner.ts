@@ -1,0 +1,33 @@
+import type { Sample } from './sample.ts'
+
+export interface Addresses {
+  /** URLs, without a path. */
+  readonly http: string
+  readonly admin: string
+}
+
+/** Most checks that are shown. */
+const SHOWN = 4
+
+/** Where the service listens, and what to try next: lines that can be pasted into a shell. */
+export function bannerOf({ http, admin }: Addresses, samples: readonly Sample[]): string {
+  return [
+    `sluice listens at ${http}, for its operators at ${admin}. Try:`,
+    '',
+    ...samples
+      .slice(0, SHOWN)
+      .flatMap(({ rule, body }) => [
+        `  # ${body.domain}, ${rule}`,
+        `  curl -s ${http}/v1/check -H 'content-type: application/json' -d ${quoted(JSON.stringify(body))}`,
+      ]),
+    '  # what is live',
+    `  curl -s ${admin}/v1/rules`,
+    '',
+    '',
+  ].join('\n')
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,63 @@
+import { type Decision, receipt } from '@sluice/limiter/core/decide/decision'
+import type { PolicyReport } from './report.ts'
+
+const TOP = 10
+/** Most keys of one policy that are counted one by one; of those that come after, only the sum is kept. */
+const MAX_KEYS = 1_000_000
+
+/** Counts decisions, policy by policy. */
+export class Tally {
+  readonly #policies = new Map<string, Count>()
+
+  /** @param names policies to be told of even if nothing meets them, in the order in which to tell them */
+  constructor(names: readonly string[]) {
+    for (const name of names) this.#count(name)
+  }
+
+  add(decision: Decision, missing: readonly string[]): void {
+    for (const name of missing) this.#count(name).missingKey++
+    let i = 0
+    for (const { role, key } of decision[receipt]?.steps ?? []) {
+      if (role === 'guard') continue
+      const { policy, allowed } = decision.policies[i++]!
+      const count = this.#count(policy)
+      count.matched++
+      if (allowed) continue
+      count.denied++
+      const before = count.keys.get(key)
+      if (before !== undefined || count.keys.size < MAX_KEYS) count.keys.set(key, (before ?? 0) + 1)
+    }
+  }
+
+  reports(): PolicyReport[] {
+    return [...this.#policies].map(([name, { matched, denied, missingKey, keys }]) => ({
+      name,
+      matched,
+      admitted: matched - denied,
+      denied,
+      deniedShare: matched === 0 ? 0 : denied / matched,
+      missingKey,
+      top: [...keys]
+        .sort(([a, deniedA], [b, deniedB]) => deniedB - deniedA || (a < b ? -1 : 1))
+        .slice(0, TOP)
+        .map(([key, times]) => ({ key, denied: times })),
+    }))
+  }
+
+  #count(name: string): Count {
+    let count = this.#policies.get(name)
+    if (count === undefined) {
+      count = { matched: 0, denied: 0, missingKey: 0, keys: new Map() }
+      this.#policies.set(name, count)
+    }
+    return count
+  }
+}
+
+interface Count {
+  matched: number
+  denied: number
+  missingKey: number
+  /** How often each was denied. */
+  readonly keys: Map<string, number>
+}
