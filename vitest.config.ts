@@ -12,7 +12,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'docs/**/*.test.ts'],
+          // Samples of docs/ are written there, to be run as they stand.
+          server: { deps: { inline: [/node_modules\/\.cache\/docs\//] } },
           exclude: ['**/*.services.test.ts'],
           isolate: false,
         },
@@ -21,7 +23,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'services',
-          include: ['packages/*/src/**/*.services.test.ts'],
+          include: ['packages/*/src/**/*.services.test.ts', 'docs/**/*.services.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           fileParallelism: false,

@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { MemoryStore } from '@sluice/limiter'
+import { FakeClock } from '@sluice/limiter/testing'
+import { createService, type Service } from '@sluice/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Block, fileOf, isProgram, pages, placeOf, ROOT } from './page.ts'
+import { dialoguesOf, outputsOf } from './shell.ts'
+
+describe.each(pages().filter((page) => dialoguesOf(page).length > 0))('$path', (page) => {
+  const dialogues = dialoguesOf(page)
+  const clock = new FakeClock()
+  let service: Service
+  let outputs: readonly string[]
+
+  beforeAll(async () => {
+    service = createService({
+      rules: [join(ROOT, 'examples/rulebook')],
+      watch: false,
+      store: new MemoryStore({ clock }),
+      wallClock: () => clock.now() / 1_000,
+      http: '127.0.0.1:0',
+      admin: '127.0.0.1:0',
+      log: { level: 'silent' },
+    })
+    outputs = await outputsOf(dialogues, await service.start())
+  })
+  afterAll(() => service.stop())
+
+  dialogues.forEach(({ command, output }, i) => {
+    test(`${placeOf(page, command)} prints what it shows`, () => expectShown(outputs[i] ?? '', output))
+  })
+})
+
+/** JSON may be shortened by fields; in it and in text, `…` stands for any characters. */
+function expectShown(printed: string, { language, text }: Block): void {
+  if (language === 'text') expect(printed.trimEnd()).toMatch(pattern(text.trimEnd()))
+  else expect(JSON.parse(printed)).toMatchObject(JSON.parse(text, open))
+}
+
+function open(_key: string, value: unknown): unknown {
+  return typeof value === 'string' && value.includes('…') ? expect.stringMatching(pattern(value)) : value
+}
+
+function pattern(text: string): RegExp {
+  const parts = text.split('…').map((part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`, 's')
+}
+
+/** Samples do not use all that they show, and see the packages' sources. */
+const compilerOptions = {
+  noEmit: true,
+  composite: false,
+  declaration: true,
+  isolatedDeclarations: false,
+  noUnusedLocals: false,
+  customConditions: ['@sluice/source'],
+}
+
+test('samples are well typed', () => {
+  const folder = join(ROOT, 'node_modules/.cache/docs-types')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  for (const page of pages()) {
+    for (const block of page.blocks.filter(isProgram))
+      writeFileSync(join(folder, fileOf(page, block)), block.text)
+  }
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ extends: '../../../tsconfig.base.json', compilerOptions }),
+  )
+  const { stdout } = spawnSync('npx', ['--no-install', 'tsc', '-p', folder], { cwd: ROOT, encoding: 'utf8' })
+  expect(stdout).toBe('')
+})

@@ -1,0 +1,114 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compile } from '@sluice/limiter/core/match/compile'
+import { loadText } from '@sluice/rulebook'
+import { afterAll, describe, expect, test } from 'vitest'
+import {
+  type Block,
+  fileOf,
+  isExcerpt,
+  isProgram,
+  type Page,
+  pages,
+  placeOf,
+  ROOT,
+  targetOf,
+} from './page.ts'
+import { programOf } from './program.ts'
+
+/** What a block may say it holds. `text` is for output and pictures; the others are held to what they say. */
+const LANGUAGES = ['ts', 'yaml', 'json', 'sh', 'text']
+
+const samples = join(ROOT, 'node_modules/.cache/docs')
+afterAll(() => rmSync(samples, { recursive: true, force: true }))
+
+describe.each(pages())('$path', (page) => {
+  test('says of every block what it holds', () => {
+    const unknown = page.blocks.filter(({ language }) => !LANGUAGES.includes(language))
+    expect(unknown.map((block) => placeOf(page, block))).toEqual([])
+  })
+
+  test('links to what is there', () => {
+    expect(page.links.filter((link) => !leadsSomewhere(page, link))).toEqual([])
+  })
+
+  const placed = (chosen: (block: Block) => boolean): [string, Block][] =>
+    page.blocks.filter(chosen).map((block) => [placeOf(page, block), block])
+  const of = (language: string): [string, Block][] => placed((block) => block.language === language)
+
+  test.each(placed(isProgram))('%s does what it says', async (place, block) => {
+    mkdirSync(samples, { recursive: true })
+    const file = join(samples, fileOf(page, block))
+    writeFileSync(file, programOf(block.text, place))
+    await import(/* @vite-ignore */ file)
+  })
+
+  test.each(placed(isExcerpt))('%s stands in the file it names', (_, block) => {
+    expect(missingFrom(block)).toEqual([])
+  })
+
+  test.each(of('yaml'))('%s is a rulebook, or has the mistakes it shows', (_, block) => {
+    expect(mistakesIn(block.text)).toEqual(toldOf(page, block))
+  })
+
+  test.each(of('json'))('%s is JSON', (_, block) => {
+    expect(() => JSON.parse(block.text)).not.toThrow()
+  })
+
+  test.each(of('sh'))('%s names commands that exist', (_, block) => {
+    expect(strangersIn(block.text)).toEqual([])
+  })
+})
+
+function leadsSomewhere(page: Page, link: string): boolean {
+  const [, anchor] = link.split('#')
+  const target = targetOf(page.path, link)
+  if (!existsSync(join(ROOT, target))) return false
+  return anchor === undefined || pages().some((other) => other.path === target && other.anchors.has(anchor))
+}
+
+/** Lines of an excerpt that its source has not, in that order. `// …` stands for any. */
+function missingFrom({ text }: Block): string[] {
+  const [title = '', ...excerpt] = linesOf(text)
+  const lines = linesOf(readFileSync(join(ROOT, title.replace('// ', '')), 'utf8'))
+  let from = 0
+  return excerpt
+    .filter((line) => line !== '' && line !== '// …')
+    .filter((line) => {
+      const at = lines.indexOf(line, from)
+      if (at >= 0) from = at + 1
+      return at < 0
+    })
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').map((line) => line.trim())
+}
+
+function mistakesIn(rulebook: string): string[] {
+  try {
+    compile(loadText(rulebook))
+    return []
+  } catch (error) {
+    return (error as Error).message.split('\n')
+  }
+}
+
+/** What the page says is wrong with a rulebook: the output right behind it. */
+function toldOf({ blocks }: Page, block: Block): string[] {
+  const next = blocks[blocks.indexOf(block) + 1]
+  return next?.text.startsWith('rulebook.yaml:') ? next.text.trimEnd().split('\n') : []
+}
+
+/** npm scripts and sluice commands that a shell sample names and that do not exist. */
+function strangersIn(shell: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }
+  const commands = readdirSync(join(ROOT, 'packages/cli/src/commands'))
+  const named = (pattern: RegExp): string[] => Array.from(shell.matchAll(pattern), ([, name]) => name!)
+  return [
+    ...named(/\bnpm (?:run (?:--silent )?)?(?!ci\b|install\b)([\w:]+)/g).filter(
+      (name) => !Object.hasOwn(scripts, name),
+    ),
+    ...named(/\bsluice (\w+)/g).filter((name) => !commands.includes(`${name}.ts`)),
+  ]
+}
