@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { algorithmSuite, bucketLaw, policiesOf, slidingCounterLaw, slidingLogLaw } from './algorithm.ts'
 import type { Law } from './algorithm/laws.ts'
+import { algorithmSuite, bucketLaw, policiesOf, slidingCounterLaw, slidingLogLaw } from './algorithm.ts'
 
 /** What the suite's tests throw. */
 function complaints(name: 'fixed-window' | 'gcra' | 'sliding-window-counter', law: Law): string[] {
@@ -24,7 +24,9 @@ function complaints(name: 'fixed-window' | 'gcra' | 'sliding-window-counter', la
 describe('the algorithm suite', () => {
   it('finds out an algorithm that keeps another law, and tells the walk', () => {
     const [first, ...others] = complaints('fixed-window', slidingLogLaw)
-    expect(first).toMatch(/\{"algorithm":"fixed-window",.*in units of \d+ µs\n {2}at \d+ cost \d+: \{"allowed":/)
+    expect(first).toMatch(
+      /\{"algorithm":"fixed-window",.*in units of \d+ µs\n {2}at \d+ cost \d+: \{"allowed":/,
+    )
     expect(others).toHaveLength(2)
   })
 

@@ -8,6 +8,7 @@ import { ConfigError } from './core/errors.ts'
 import { escaped } from './core/identify/compose.ts'
 import { ticksOf } from './core/time.ts'
 import { type Asked, checkedCost, decide, next, settle } from './engine.ts'
+import { LimitExceeded } from './limit-exceeded.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
 import { MemoryStore } from './stores/memory.ts'
 import type { Answer, Store } from './stores/store.ts'
@@ -18,6 +19,8 @@ export interface LimiterPolicy extends Policy {
   readonly shadow?: boolean
   /** Share of the limit in use, 0–1, from which decisions are marked `soft`. */
   readonly soft?: number
+  /** What becomes of a request while the store is slow or gone, where it is a FallbackStore. Default `open`. */
+  readonly onStoreError?: 'open' | 'closed' | 'local'
   /** After so many refusals within a time, refuse everything for a time. */
   readonly block?: { readonly after: number; readonly within: number | string; readonly for: number | string }
 }
@@ -48,6 +51,8 @@ export interface CostOption {
 export interface Limiter<Name extends string = string, Async extends boolean = false> {
   /** Decides, and charges every policy if all admit. */
   check(key: Key, options?: CostOption): Answer<Async, Decision>
+  /** As `check`, but a refusal is thrown (or rejects) as LimitExceeded. */
+  limitOrThrow(key: Key, options?: CostOption): Answer<Async, Decision>
   /** What `check` would say; changes nothing. */
   peek(key: Key, options?: CostOption): Answer<Async, Decision>
   /** As `check`, to be settled later by `commit` or `cancel`. */
@@ -99,6 +104,11 @@ export function createLimiter<const Name extends string, Async extends boolean =
   return {
     policies,
     check: (key, { cost = 1 } = {}) => decide(store, ask(key, checkedCost(cost)), false),
+    limitOrThrow: (key, { cost = 1 } = {}) =>
+      next(decide(store, ask(key, checkedCost(cost)), false), (decision) => {
+        if (!decision.allowed) throw new LimitExceeded(decision)
+        return decision
+      }),
     peek: (key, { cost = 1 } = {}) => decide(store, ask(key, checkedCost(cost)), true),
     reserve(key, { cost = 1, ttl = '1m' } = {}) {
       const lifetime = ticksOf(ttl)
@@ -128,14 +138,14 @@ export function createLimiter<const Name extends string, Async extends boolean =
 }
 
 /** What a policy adds to every request: the same but for the key and the cost. */
-interface Part extends Pick<Step, 'plan' | 'policy' | 'role'> {
+interface Part extends Pick<Step, 'plan' | 'policy' | 'role' | 'onStoreError'> {
   readonly watches: number | undefined
   readonly subject: Subject
 }
 
 function partsOf(policy: string, name: string, given: LimiterPolicy, blockable: boolean): Part[] {
   checkName(name)
-  const { soft, block, shadow } = given
+  const { soft, block, shadow, onStoreError } = given
   if (soft !== undefined && !(soft > 0 && soft <= 1))
     throw new ConfigError(`soft must lie in 0–1, not ${soft}`)
   const plan = planOf(given)
@@ -145,13 +155,14 @@ function partsOf(policy: string, name: string, given: LimiterPolicy, blockable: 
     ...(windowSeconds === undefined ? undefined : { windowSeconds }),
     ...(soft === undefined ? undefined : { soft }),
   }
-  const own: Part = { plan, policy, role: shadow ? 'shadow' : 'enforce', watches: undefined, subject }
+  const shared = { subject, ...(onStoreError === undefined ? undefined : { onStoreError }) }
+  const own: Part = { plan, policy, role: shadow ? 'shadow' : 'enforce', watches: undefined, ...shared }
   if (block === undefined && !blockable) return [own]
   const guard = {
     plan: blockPlan(block ?? BY_HAND),
     policy: `${policy}/block`,
     role: 'guard' as const,
-    subject,
+    ...shared,
   }
   // A guard's place in the list is not known here: 0 says that it is told, engine.ts says of whom.
   return [own, { ...guard, watches: block === undefined ? undefined : 0 }]
@@ -160,11 +171,13 @@ function partsOf(policy: string, name: string, given: LimiterPolicy, blockable: 
 /** A guard that nothing but `block` ever sets. */
 const BY_HAND = { after: 1, within: 1, for: 1 }
 
-function stepOf({ plan, policy, role, watches }: Part, key: string, cost: number): Step {
+function stepOf({ plan, policy, role, watches, onStoreError }: Part, key: string, cost: number): Step {
   const own = role === 'guard' && cost > 1 ? 1 : cost
-  return watches === undefined
-    ? { plan, policy, key, cost: own, role }
-    : { plan, policy, key, cost: own, role, watches }
+  const step: Step =
+    watches === undefined
+      ? { plan, policy, key, cost: own, role }
+      : { plan, policy, key, cost: own, role, watches }
+  return onStoreError === undefined ? step : { ...step, onStoreError }
 }
 
 /** Lists of parts begin with NUL; so do texts that begin with it, so that a text never meets a list. */

@@ -19,14 +19,14 @@ const UNITS: Readonly<Record<string, number>> = {
   week: 604_800_000_000,
 }
 
-const DURATION = /^(\d+(?:\.\d+)?)?\s*([a-z]+?)s?$/
+const DURATION = /^(\d+(?:\.\d+)?)?\s*([a-z]+)$/
 
 /**
  * Microseconds of a duration: a number of milliseconds, or text such as `10s`, `1.5h`, `500ms`, `week`.
  * @throws ConfigError when it is not a positive, whole number of microseconds below 2^53.
  */
 export function ticksOf(duration: number | string): number {
-  const ticks = typeof duration === 'number' ? exactTicks(duration, TICKS_PER_MS) : ticksOfText(duration)
+  const ticks = typeof duration === 'string' ? ticksOfText(duration) : exactTicks(duration, TICKS_PER_MS)
   if (!(ticks > 0 && Number.isSafeInteger(ticks))) {
     throw new ConfigError(
       `${show(duration)} is not a duration: it must be more than 0, below 2^53 microseconds, and whole microseconds`,
@@ -36,11 +36,14 @@ export function ticksOf(duration: number | string): number {
 }
 
 function ticksOfText(text: string): number {
-  if (text === 's') return 1_000_000 // the optional plural `s` would eat it
-  const [, count = '1', unit = ''] = DURATION.exec(text.trim().toLowerCase()) ?? []
-  const size = Object.hasOwn(UNITS, unit) ? UNITS[unit] : UNITS[`${unit}s`]
+  const [, count = '1', name = ''] = DURATION.exec(text.trim().toLowerCase()) ?? []
+  // A plural only where the rest is a word: `ms` is not several `m`.
+  const unit = Object.hasOwn(UNITS, name) ? name : name.replace(/(?<=...)s$/, '')
+  const size = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined
   if (size === undefined) {
-    throw new ConfigError(`${show(text)} is not a duration: write milliseconds, or text like 500ms, 10s, 5m, 3h, 1d, 2w`)
+    throw new ConfigError(
+      `${show(text)} is not a duration: write milliseconds, or text like 500ms, 10s, 5m, 3h, 1d, 2w`,
+    )
   }
   return exactTicks(Number(count), size)
 }

@@ -83,6 +83,7 @@ describe('deny cache', () => {
     const memory = new MemoryStore({ clock })
     let questions = 0
     const counting = {
+      async: false,
       decide: (steps: readonly Step[], peek: boolean) => {
         questions++
         return memory.decide(steps, peek)

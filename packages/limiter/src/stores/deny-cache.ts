@@ -30,6 +30,7 @@ interface Refusal {
  * process, when the retry time has come.
  */
 export class DenyCache implements Store<true> {
+  readonly async = true as const
   readonly #store: Store
   readonly #max: number
   readonly #now: () => number

@@ -16,6 +16,7 @@ function step(onStoreError: 'open' | 'closed' | 'local', key = 'k'): Step {
 /** A store whose answers the test gives. */
 function scripted(decide: () => Promise<Outcome>): Store<true> {
   return {
+    async: true,
     decide: vi.fn(decide),
     settle: async () => true,
     reset: async () => undefined,

@@ -27,6 +27,7 @@ export interface FallbackOptions extends BreakerOptions {
  * answers come at once. Nothing is ever asked twice: a late reply may have charged.
  */
 export class FallbackStore implements Store<true> {
+  readonly async = true as const
   readonly #store: Store
   readonly #local: MemoryStore
   readonly #deadline: Deadline

@@ -6,7 +6,7 @@ import type { Step } from '../core/decide/step.ts'
 import { ConfigError } from '../core/errors.ts'
 import { Fingerprint } from './memory/fingerprint.ts'
 import { Runs } from './memory/runs.ts'
-import { type KeyBudget, keepFor, type Shelf } from './memory/shelf.ts'
+import { DROPS_ABOVE, type KeyBudget, keepFor, type Shelf } from './memory/shelf.ts'
 import { Table } from './memory/table.ts'
 import type { Charge, Once, Outcome, Store } from './store.ts'
 
@@ -21,11 +21,10 @@ export interface MemoryStoreOptions {
 const NONE: Cells = new Float64Array(8)
 /** Every so many decisions, so many states are looked at for dropping. */
 const SWEEP_EVERY = 8
-/** A store this small is not swept: that would save less than it costs. */
-const SWEEP_ABOVE = 1_024
 
 /** Keeps state in this process, and answers at once. */
 export class MemoryStore implements Store<false> {
+  readonly async = false as const
   readonly #clock: Clock
   readonly #budget: KeyBudget
   readonly #print = new Fingerprint(Math.random)
@@ -138,7 +137,7 @@ export class MemoryStore implements Store<false> {
   }
 
   #sweep(at: number): void {
-    if (this.#budget.keys <= SWEEP_ABOVE) return
+    if (this.#budget.keys <= DROPS_ABOVE) return
     const shelf = this.#order[(this.#decisions / SWEEP_EVERY) % this.#order.length]!
     shelf.sweep(SWEEP_EVERY, Math.floor(at / shelf.keeps.unit))
   }
@@ -174,6 +173,7 @@ function newSpot(): Spot {
 
 function look({ plan, key, cost, phase = 0 }: Step, spot: Spot, shelf: Shelf, at: number): void {
   const ticks = at - phase
+  if (phase > 0) shelf.lag = Math.max(shelf.lag, Math.ceil(phase / plan.unit))
   const cell = shelf.locate(key, plan.unit === 1 ? ticks : Math.floor(ticks / plan.unit))
   spot.shelf = shelf
   spot.cells = cell < 0 ? NONE : shelf.cells

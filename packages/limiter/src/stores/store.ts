@@ -39,6 +39,8 @@ export interface Once {
  * that name the same state must have been merged (engine.ts does). Failures are thrown (or reject) as StoreError.
  */
 export interface Store<Async extends boolean = boolean> {
+  /** Whether it answers by promise. */
+  readonly async: Async
   /**
    * Charges every step that admits, if the request is admitted, else none. With `peek` it only looks.
    * A refused request changes nothing, but for guards being told.

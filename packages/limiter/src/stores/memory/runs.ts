@@ -14,6 +14,7 @@ const MAP_LIMIT = 16_000_000
 export class Runs implements Shelf {
   cells: Cells = EMPTY
   keeps: Plan
+  lag = 0
   readonly plans: WeakSet<Plan>
   readonly #budget: KeyBudget
   readonly #print: Fingerprint
@@ -65,7 +66,7 @@ export class Runs implements Shelf {
         this.#cursor = this.#runs.keys()
         return
       }
-      if (droppableAt(this.keeps, this.#runs.get(key)!, 0) > now) continue
+      if (droppableAt(this.keeps, this.#runs.get(key)!, 0) > now - this.lag) continue
       this.#runs.delete(key)
       this.#budget.keys--
     }
@@ -79,7 +80,7 @@ export class Runs implements Shelf {
   #sharedRun(key: string, now: number): Cells | undefined {
     if (this.#overflow.size === 0) return undefined
     const run = this.#overflow.get(this.#bucket(key))
-    return run !== undefined && droppableAt(this.keeps, run, 0) > now ? run : undefined
+    return run !== undefined && droppableAt(this.keeps, run, 0) > now - this.lag ? run : undefined
   }
 
   /** Long keys are kept as their fingerprint: what a caller sends must not decide how much is kept. */

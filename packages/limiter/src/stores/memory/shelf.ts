@@ -9,6 +9,8 @@ export interface Shelf {
   /** The run in which the index last returned points at a state. */
   readonly cells: Cells
   readonly count: number
+  /** The largest phase of any key here, in the plan's units: by so much the clocks of two keys may differ. */
+  lag: number
   /** Index of the key's state in `cells`; −1 when it has none. `now` is in the plan's units. */
   locate(key: string, now: number): number
   /** The same, making room for a charge, and a state where there was none. */
@@ -16,6 +18,12 @@ export interface Shelf {
   /** Looks at so many states and drops those that mean nothing any more. */
   sweep(states: number, now: number): void
 }
+
+/**
+ * A store of no more states than this drops none: that would save less than it costs, and a bucket refilled by
+ * interval keeps its phase.
+ */
+export const DROPS_ABOVE = 1_024
 
 /** Keys held over all shelves of a store. */
 export interface KeyBudget {

@@ -1,7 +1,7 @@
 import type { Cells, Plan } from '../../core/decide/algorithm.ts'
 import { droppableAt } from '../../core/decide/figures.ts'
 import type { Fingerprint } from './fingerprint.ts'
-import type { KeyBudget, Shelf } from './shelf.ts'
+import { DROPS_ABOVE, type KeyBudget, type Shelf } from './shelf.ts'
 
 const SMALLEST = 16
 const FILL = 0.75
@@ -20,6 +20,7 @@ const MOVED = -1
 export class Table implements Shelf {
   cells: Cells
   keeps: Plan
+  lag = 0
   readonly plans: WeakSet<Plan>
   readonly #size: number
   readonly #stride: number
@@ -116,13 +117,14 @@ export class Table implements Shelf {
   /** The shared bucket, for as long as it means anything: leaving it sooner would forgive. */
   #sharedAt(low: number, now: number): number {
     const at = (low & (OVERFLOW - 1)) * this.#size
-    if (droppableAt(this.keeps, this.#overflow!, at) <= now) return -1
+    if (droppableAt(this.keeps, this.#overflow!, at) <= now - this.lag) return -1
     this.cells = this.#overflow!
     return at
   }
 
   #droppable(cells: Cells, slot: number, now: number): boolean {
-    return droppableAt(this.keeps, cells, slot * this.#stride + 1) <= now
+    if (this.#budget.keys < Math.min(DROPS_ABOVE, this.#budget.max)) return false
+    return droppableAt(this.keeps, cells, slot * this.#stride + 1) <= now - this.lag
   }
 
   #replace(now: number): void {

@@ -1,0 +1,214 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { ConfigError } from '../core/errors.ts'
+import { MemoryStore } from '../stores/memory.ts'
+import type { Arrival } from './gate/arrival.ts'
+import { createGate } from './gate/gate.ts'
+import { mergedOptions } from './gate/merge.ts'
+import { arrivalOf, judged, type RateLimitInfo } from './gate/node-http.ts'
+import type { GateOptions } from './gate/options.ts'
+
+export type { RateLimitInfo }
+
+type Native = [FastifyRequest]
+type Hook = 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler'
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>
+
+/** What a route's `config.rateLimit` may say; all else it has from the plugin. */
+export interface RouteRateLimit extends GateOptions<Native> {
+  /** When in a request's life it is judged. Default `onRequest`: before its body is read. */
+  readonly hook?: Hook
+  /** Routes of one group are limited together. The first states the limits; others name the group, or repeat them. */
+  readonly groupId?: string
+  /** Makes what is thrown on a refusal by a quota, in place of `message`; the headers are set. */
+  readonly errorResponseBuilder?: (request: FastifyRequest, context: RefusalContext) => unknown
+}
+
+export interface FastifyRateLimitOptions extends RouteRateLimit {
+  /** Limit every route of this scope, by one limiter (default), or only those that ask for it. */
+  readonly global?: boolean
+}
+
+export interface RefusalContext {
+  readonly statusCode: number
+  /** Never: who is to be shut out belongs on `denyList`. */
+  readonly ban: false
+  readonly max: number
+  /** Milliseconds until it helps to come again; absent when that is never. */
+  readonly ttl: number | undefined
+  /** The same in words: `42 seconds`. */
+  readonly after: string | undefined
+}
+
+/** What a limiter that a handler calls for itself says of a request. */
+export interface RateLimitResult {
+  /** Exempt, or skipped: not counted, and without figures. */
+  readonly isAllowed: boolean
+  readonly isExceeded: boolean
+  readonly key?: string | undefined
+  readonly max?: number
+  readonly remaining?: number
+  /** Milliseconds until the whole quota is available; absent where nothing refills it. */
+  readonly ttl?: number | undefined
+  readonly info?: RateLimitInfo
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    rateLimit?: RouteRateLimit | false
+  }
+  interface FastifyRequest {
+    /** The figures of this request, set by the limiters it has passed: those of the strictest. */
+    rateLimit?: RateLimitInfo
+  }
+  interface FastifyInstance {
+    /** A hook that limits, for routes that want another one, and for the 404 handler. */
+    rateLimit(options?: RouteRateLimit): Handler
+    /** A limiter for handlers to call; it sends nothing. With `increment: false` it only looks. */
+    createRateLimit(
+      options: RouteRateLimit,
+    ): (request: FastifyRequest, call?: { readonly increment?: boolean }) => Promise<RateLimitResult>
+  }
+}
+
+const OWN = ['global', 'hook', 'groupId', 'errorResponseBuilder', 'prefix', 'logLevel', 'logSerializers']
+
+/**
+ * The plugin: limits the routes that its scope declares after it. `request.rateLimit` has the figures.
+ * @throws ConfigError, on registration, for options that mean nothing
+ */
+export const rateLimit: FastifyPluginAsync<FastifyRateLimitOptions> = Object.assign(
+  async (app: FastifyInstance, options: FastifyRateLimitOptions) => {
+    const { global = true } = options
+    const limiters = limitersOf(options)
+    const { name: _, ...unnamed } = options
+    if (!app.hasRequestDecorator('rateLimit')) app.decorateRequest('rateLimit')
+    if (!app.hasDecorator('rateLimit')) {
+      app.decorate(
+        'rateLimit',
+        (own) => (own === undefined ? limiters.general() : limiters.hook(unnamed, own)).handler,
+      )
+      app.decorate('createRateLimit', (own) => callable(mergedOptions(unnamed, own)))
+    }
+    if (global) limiters.general()
+    app.addHook('onRoute', (route) => {
+      const own = route.config?.rateLimit
+      if (own === false || (own === undefined && !global)) return
+      const { hook, handler } = own === undefined ? limiters.general() : limiters.route(route, own)
+      const present = route[hook] as Handler | Handler[] | undefined
+      Object.assign(route, { [hook]: [...(present === undefined ? [] : [present].flat()), handler] })
+    })
+  },
+  // What fastify-plugin would set: the routes to limit are those of the scope around the plugin.
+  { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: '@sluice/limiter' },
+)
+
+interface Limiter {
+  readonly hook: Hook
+  readonly handler: Handler
+}
+
+interface Limiters {
+  /** The plugin's own. */
+  general(): Limiter
+  hook(options: FastifyRateLimitOptions, own: RouteRateLimit): Limiter
+  route(route: RouteOptions, own: RouteRateLimit): Limiter
+}
+
+/** The limiters of one registration: the plugin's own, one for each route that asks, one for each group. */
+function limitersOf(options: FastifyRateLimitOptions): Limiters {
+  let general: Limiter | undefined
+  const groups = new Map<string, { readonly own: RouteRateLimit; readonly limiter: Limiter }>()
+  const routes = new WeakMap<RouteRateLimit, Map<string, Limiter>>()
+  const under = (more: string): object =>
+    options.name === undefined ? {} : { name: `${options.name}/${more}` }
+
+  const group = (own: RouteRateLimit, id: string): Limiter => {
+    const known = groups.get(id) ?? {
+      own,
+      limiter: limiterOf(mergedOptions({ ...options, ...under(`group/${id}`) }, own)),
+    }
+    groups.set(id, known)
+    const other = Object.entries(own).find(
+      ([name, value]) => known.own[name as keyof RouteRateLimit] !== value,
+    )
+    if (other === undefined) return known.limiter
+    throw new ConfigError(`the group ${JSON.stringify(id)} has another ${other[0]} already`)
+  }
+  return {
+    general() {
+      general ??= limiterOf(options)
+      return general
+    },
+    hook: (base, own) =>
+      own.groupId === undefined ? limiterOf(mergedOptions(base, own)) : group(own, own.groupId),
+    route({ method, url }, own) {
+      if (own.groupId !== undefined) return group(own, own.groupId)
+      // A GET route brings a HEAD route along, with the same config.
+      const id = `${[method].flat().map((each) => (each === 'HEAD' ? 'GET' : each))} ${url}`
+      const known = routes.get(own) ?? new Map<string, Limiter>()
+      routes.set(own, known)
+      const limiter = known.get(id) ?? limiterOf(mergedOptions({ ...options, ...under(id) }, own))
+      known.set(id, limiter)
+      return limiter
+    },
+  }
+}
+
+function limiterOf(options: FastifyRateLimitOptions): Limiter {
+  const { hook = 'onRequest', errorResponseBuilder } = options
+  const gate = createGate<Native>(options, OWN)
+  return {
+    hook,
+    async handler(request, reply) {
+      const verdict = await judged(gate, arrivalAt(request), {
+        response: reply.raw,
+        setHeader: (name, value) => reply.header(name, value),
+        getHeader: (name) => reply.getHeader(name),
+        show: (name, info) => Object.assign(request, { [name]: info }),
+      })
+      if (verdict === undefined) return reply.hijack()
+      const { refusal, info } = verdict
+      if (refusal === undefined) return undefined
+      if (errorResponseBuilder !== undefined && info !== undefined) {
+        throw errorResponseBuilder(request, contextOf(refusal.status, info))
+      }
+      // As bytes: to text Fastify would add a charset, which problem+json does not have.
+      return reply.code(refusal.status).type(refusal.type).send(Buffer.from(refusal.text))
+    },
+  }
+}
+
+function arrivalAt(request: FastifyRequest): Arrival<Native> {
+  return { ...arrivalOf<Native>(request.raw, [request]), url: request.originalUrl }
+}
+
+function contextOf(statusCode: number, { limit, decision }: RateLimitInfo): RefusalContext {
+  const ttl = decision.retryAfterMs ?? undefined
+  const seconds = ttl === undefined ? undefined : Math.max(1, Math.ceil(ttl / 1_000))
+  const after = seconds === undefined ? undefined : `${seconds} second${seconds === 1 ? '' : 's'}`
+  return { statusCode, ban: false, max: limit, ttl, after }
+}
+
+function callable(options: RouteRateLimit): ReturnType<FastifyInstance['createRateLimit']> {
+  const shared =
+    options.limiter === undefined ? { name: 'gate', store: new MemoryStore(), ...options } : options
+  const counting = createGate<Native>(shared, OWN)
+  const looking = createGate<Native>({ ...shared, cost: 0 }, OWN)
+  return async (request, { increment = true } = {}) => {
+    // Whatever else judges the request, each call counts.
+    const arrival = { ...arrivalAt(request), holder: {} }
+    const { info, refusal } = await (increment ? counting : looking).enter(arrival)
+    if (info === undefined) return { isAllowed: refusal === undefined, isExceeded: refusal !== undefined }
+    const { limit, remaining, key, decision } = info
+    const isExceeded = refusal !== undefined || (!increment && remaining === 0)
+    return {
+      isAllowed: false,
+      isExceeded,
+      key,
+      max: limit,
+      remaining,
+      ttl: decision.resetAfterMs ?? undefined,
+      info,
+    }
+  }
+}

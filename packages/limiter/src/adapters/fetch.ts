@@ -1,0 +1,65 @@
+import { ConfigError } from '../core/errors.ts'
+import { createGate } from './gate/gate.ts'
+import type { RateLimitInfo } from './gate/info.ts'
+import type { GateOptions } from './gate/options.ts'
+import { arrivalOf, gone, headersOf, refusalOf, settledBy } from './gate/web.ts'
+
+export type { RateLimitInfo }
+
+/** How a request is to be answered. */
+export interface Passage {
+  /** To be sent; absent: the request may go on. */
+  readonly response?: Response
+  readonly info?: RateLimitInfo
+  /** The application's response with the headers on it: that is what to send. To be called once. */
+  finish(response: Response): Response
+}
+
+/** What a platform hands to its handlers beside the request: a server, an environment, a context. */
+type Rest = readonly unknown[]
+
+export interface FetchLimiter<R extends Rest> {
+  (request: Request, ...rest: R): Promise<Passage>
+  /** A handler around another one, which sees only what may pass. */
+  wrap(
+    handler: (request: Request, ...rest: R) => Response | Promise<Response>,
+  ): (request: Request, ...rest: R) => Promise<Response>
+}
+
+/**
+ * For whatever takes a Request and gives a Response: Bun, Deno, workers, route handlers of Next. Such requests have
+ * no socket, so the options need `address` or `key`, which are given all that the platform hands over.
+ * @throws ConfigError for options that mean nothing
+ */
+export function rateLimit<R extends Rest = Rest>(options: GateOptions<[Request, ...R]>): FetchLimiter<R> {
+  const { key, keyGenerator, address, rules } = options
+  if ((key ?? keyGenerator ?? address ?? rules) === undefined) {
+    throw new ConfigError('a Request does not tell who sent it: give address or key')
+  }
+  const gate = createGate(options)
+  const limit = async (request: Request, ...rest: R): Promise<Passage> => {
+    const verdict = await gate.enter(
+      arrivalOf<[Request, ...R]>(request, [request, ...rest], undefined, request),
+    )
+    const { refusal, info, delayMs } = verdict
+    const stayed = delayMs === 0 || (await verdict.wait(request.signal))
+    const response = stayed ? refusal && refusalOf(refusal, verdict) : gone()
+    return {
+      ...(response === undefined ? undefined : { response }),
+      ...(info === undefined ? undefined : { info }),
+      finish(own) {
+        const copy = settledBy(new Response(own.body, own), verdict, request.method)
+        for (const [name, value] of headersOf(verdict, copy.headers)) copy.headers.set(name, value)
+        return copy
+      },
+    }
+  }
+  return Object.assign(limit, {
+    wrap:
+      (handler: (request: Request, ...rest: R) => Response | Promise<Response>) =>
+      async (request: Request, ...rest: R) => {
+        const { response, finish } = await limit(request, ...rest)
+        return response ?? finish(await handler(request, ...rest))
+      },
+  })
+}

@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, StoreError } from '../../core/errors.ts'
+import { compile } from '../../core/match/compile.ts'
+import { createLimiter } from '../../limiter.ts'
+import type { Event } from '../../observe/events.ts'
+import { FallbackStore } from '../../stores/fallback.ts'
+import { MemoryStore } from '../../stores/memory.ts'
+import { FakeClock } from '../../testing.ts'
+import type { Arrival } from './arrival.ts'
+import { createGate } from './gate.ts'
+import type { GateOptions } from './options.ts'
+
+type Options = GateOptions<[string]>
+
+const rules = compile([{ name: 'd', limits: [], descriptors: [] }])
+const limiter = createLimiter({ policies: { p: { algorithm: 'gcra', limit: 1, period: '1m' } } })
+const store = new MemoryStore({ clock: new FakeClock() })
+
+function arrival(more?: Partial<Arrival<[string]>>): Arrival<[string]> {
+  return {
+    native: ['native'],
+    method: 'GET',
+    url: '/',
+    host: 'h',
+    peer: '192.0.2.1',
+    headers: {},
+    holder: {},
+    ...more,
+  }
+}
+
+describe('a gate’s options', () => {
+  const mistakes: [Options, RegExp][] = [
+    [{}, /one of limit, policies, limiter and rules, not none/],
+    [{ limit: 1 }, /period/],
+    [{ limit: 1, period: '1m', limiter }, /not limit and limiter/],
+    [{ limit: 1, period: '1m', windowMs: 60_000 }, /period is given twice/],
+    [{ limit: 1, period: '1m', max: 2 }, /limit is given twice/],
+    [{ limit: 1, period: '1m', store }, /needs a name/],
+    [{ limit: 1, period: 'soon' }, /"soon" is not a duration/],
+    [{ limit: -1, period: '1m' }, /limit must be a whole number/],
+    [{ limit: Number.NaN, period: '1m' }, /limit must be a whole number/],
+    [{ limit: 1, period: 333.3333 }, /whole microseconds/],
+    [{ limit: () => 1, period: '1m', algorithm: 'bucket' as never }, /no algorithm is named/],
+    [{ limit: 1, period: '1m', trustProxy: true as never }, /believe any caller/],
+    [{ limit: 1, period: '1m', trustProxy: 'proxy.example' }, /no address or CIDR/],
+    [{ limit: 1, period: '1m', trustProxy: 1, address: () => '192.0.2.1' }, /not both/],
+    [{ limit: 1, period: '1m', ipv6Subnet: 16 }, /ipv6Subnet/],
+    [{ limit: 1, period: '1m', onMissingKey: 'ignore' as never }, /onMissingKey may be/],
+    [{ limit: 1, period: '1m', onStoreError: 'ignore' as never }, /onStoreError may be/],
+    [{ limit: 1, period: '1m', statusCode: 200 }, /statusCode/],
+    [{ limit: 1, period: '1m', jitter: 2 }, /jitter/],
+    [{ limit: 1, period: '1m', tarpit: '1h' }, /one minute/],
+    [{ limit: 1, period: '1m', maxWaiting: -1 }, /maxWaiting/],
+    [{ limit: 1, period: '1m', dialect: 'ietf-99' as never }, /no dialect is named/],
+    [{ limit: 1, period: '1m', standardHeaders: 'draft-9' as never }, /standardHeaders may be/],
+    [{ limit: 1, period: '1m', identifier: 'naïve' }, /printable ASCII/],
+    [{ limit: 1, period: '1m', plan: () => 'pro' }, /give both/],
+    [{ limit: 1, period: '1m', allowList: [''] }, /empty entry/],
+    [{ limit: 1, period: '1m', domain: 'd' }, /domain has no effect beside limit/],
+    [{ policies: { p: { limit: 1, period: '1m' } }, burst: 3 }, /burst has no effect beside policies/],
+    [{ policies: {} }, /at least one policy/],
+    [{ limiter, onStoreError: 'local' }, /FallbackStore/],
+    [{ rules }, /need a domain/],
+    [{ rules, domain: 'e' }, /no domain "e"/],
+    [{ rules, domain: 'd', key: () => 'k' }, /key has no effect beside rules/],
+  ]
+  for (const [options, message] of mistakes) {
+    it(`T59: are refused where they mean nothing: ${message.source}`, () => {
+      expect(() => createGate<[string]>(options)).toThrow(ConfigError)
+      expect(() => createGate<[string]>(options)).toThrow(message)
+    })
+  }
+
+  it('are told the nearest name where theirs is unknown', () => {
+    const gate = (more: object) => () => createGate({ limit: 1, period: '1m', ...more })
+    expect(gate({ keyGenerater: () => 'k' })).toThrow(
+      'no option is named "keyGenerater"; did you mean keyGenerator?',
+    )
+    expect(gate({ windowms: 1 })).toThrow('did you mean windowMs?')
+    expect(gate({ quite: 'else' })).toThrow(/^no option is named "quite"$/)
+    expect(gate({ __proto__: null, constructor: 1 })).toThrow('no option is named "constructor"')
+  })
+
+  it('have the names that other libraries gave them', async () => {
+    const gate = createGate<[string]>({
+      max: 2,
+      timeWindow: '1 minute',
+      keyGenerator: (native) => native,
+      standardHeaders: 'draft-6',
+      legacyHeaders: false,
+    })
+    const verdict = await gate.enter(arrival())
+    expect(verdict.info).toMatchObject({ limit: 2, used: 1, key: 'native' })
+    expect(verdict.headers()).toEqual([
+      ['RateLimit-Policy', '2;w=60'],
+      ['RateLimit-Limit', '2'],
+      ['RateLimit-Remaining', '1'],
+      ['RateLimit-Reset', '60'],
+    ])
+  })
+})
+
+describe('a gate', () => {
+  it('opens a caller’s window at its first request, whatever the time', async () => {
+    const clock = new FakeClock()
+    clock.advance(12_345)
+    const gate = createGate<[string]>({
+      limit: 1,
+      period: '1m',
+      name: 'n',
+      store: new MemoryStore({ clock }),
+    })
+    expect((await gate.enter(arrival())).refusal).toBeUndefined()
+    clock.advance(59_999)
+    expect((await gate.enter(arrival())).refusal?.status).toBe(429)
+    clock.advance(1)
+    expect((await gate.enter(arrival())).refusal).toBeUndefined()
+  })
+
+  it('judges a request once', async () => {
+    const gate = createGate<[string]>({ limit: 1, period: '1m' })
+    const once = arrival()
+    expect((await gate.enter(once)).info?.remaining).toBe(0)
+    expect(await gate.enter(once)).toMatchObject({ delayMs: 0 })
+    expect((await gate.enter(arrival())).refusal?.status).toBe(429)
+  })
+
+  it('takes an error in place of a request that has neither key nor address', async () => {
+    const gate = createGate<[string]>({ limit: 1, period: '1m' })
+    await expect(gate.enter(arrival({ peer: undefined }))).rejects.toThrow('neither key nor client address')
+  })
+
+  it('lets all who lack a key share a bucket, where that is said', async () => {
+    const gate = createGate<[string]>({ limit: 1, period: '1m', key: () => undefined, onMissingKey: 'share' })
+    await gate.enter(arrival())
+    expect((await gate.enter(arrival({ peer: '192.0.2.2' }))).refusal?.status).toBe(429)
+  })
+
+  it('keeps overrides to the most fitting: a key before a network, a narrow network before a wide one', async () => {
+    const overrides = { '192.0.0.0/8': 2, '192.0.2.0/24': 3, '192.0.2.7': 4, vip: 5 }
+    const limits = async (options: Options, peer: string) =>
+      (await createGate<[string]>({ limit: 1, period: '1m', overrides, ...options }).enter(arrival({ peer })))
+        .info?.limit
+    expect(await limits({}, '10.0.0.1')).toBe(1)
+    expect(await limits({}, '192.9.9.9')).toBe(2)
+    expect(await limits({}, '192.0.2.1')).toBe(3)
+    expect(await limits({}, '::ffff:192.0.2.7')).toBe(4)
+    expect(await limits({ key: () => 'vip' }, '192.0.2.7')).toBe(5)
+  })
+
+  it('takes limits from functions by the thousand, over the same counters', async () => {
+    let limit = 5
+    const gate = createGate<[string]>({ limit: async () => limit, period: '1m' })
+    for (let i = 0; i < 3; i++) await gate.enter(arrival())
+    for (limit = 10; limit < 1_200; limit++) {
+      expect((await gate.enter(arrival({ peer: `10.0.${limit >> 8}.${limit & 255}` }))).info?.limit).toBe(
+        limit,
+      )
+    }
+    limit = 5
+    expect((await gate.enter(arrival())).info?.remaining).toBe(1)
+    await gate.reset('192.0.2.1')
+    expect((await gate.enter(arrival())).info?.remaining).toBe(4)
+    await expect(gate.peek('192.0.2.1')).rejects.toThrow('cannot be looked at')
+  })
+
+  it('uses a limiter that others use too', async () => {
+    const shared = createLimiter({
+      policies: { login: { algorithm: 'sliding-window-log', limit: 2, period: '1m' } },
+      store: new MemoryStore({ clock: new FakeClock() }),
+    })
+    const gate = createGate<[string]>({ limiter: shared, key: () => 'ada', skipSuccessfulRequests: true })
+    shared.check('ada')
+    const verdict = await gate.enter(arrival())
+    expect(verdict.info).toMatchObject({ policy: 'login', remaining: 0 })
+    await verdict.settle?.({ status: 200, aborted: false })
+    expect(shared.peek('ada').remaining).toBe(1)
+    const settled = createGate<[string]>({ limiter: shared, key: () => 'bob', settleCost: () => 2 })
+    await (await settled.enter(arrival())).settle?.({ status: 200, aborted: false })
+    expect(shared.peek('bob').remaining).toBe(0)
+  })
+
+  it('answers for a limiter whose store fails, and complains once', async () => {
+    const failing = { decide: () => Promise.reject(new StoreError('gone')) } as never
+    const log: string[] = []
+    const logger = { warn: () => undefined, error: (message: string) => log.push(message) }
+    const make = (onStoreError: 'open' | 'closed') =>
+      createGate<[string]>({
+        limiter: createLimiter({ policies: limiter.policies, store: failing }),
+        onStoreError,
+        logger,
+      })
+    const open = make('open')
+    expect(await open.enter(arrival())).not.toHaveProperty('refusal')
+    expect(await open.enter(arrival())).not.toHaveProperty('info')
+    expect((await make('closed').enter(arrival())).refusal?.status).toBe(503)
+    expect(log).toHaveLength(2)
+  })
+
+  it('tells an observer of every decision and every failure', async () => {
+    const events: Event[] = []
+    const failing = { decide: () => Promise.reject(new StoreError('gone')) } as never
+    const options: Options = {
+      limit: 1,
+      period: '1m',
+      name: 'n',
+      observe: (event) => events.push(event),
+      logger: { warn() {}, error() {} },
+    }
+    await createGate<[string]>(options).enter(arrival())
+    await createGate<[string]>({ ...options, store: failing }).enter(arrival())
+    expect(events).toMatchObject([
+      {
+        type: 'decided',
+        domain: 'n',
+        decision: { allowed: true, degraded: false },
+        subjects: [{ name: 'default' }],
+      },
+      { type: 'store-failed', domain: 'n' },
+      { type: 'decided', domain: 'n', decision: { allowed: true, degraded: true } },
+    ])
+  })
+
+  it('leaves a FallbackStore of the user’s as it is', async () => {
+    const fallback = new FallbackStore({ decide: () => new Promise(() => undefined) } as never, {
+      deadlineMs: 1,
+    })
+    const gate = createGate<[string]>({
+      limit: 1,
+      period: '1m',
+      name: 'n',
+      store: fallback,
+      deadlineMs: 60_000,
+      onStoreError: 'closed',
+    })
+    expect((await gate.enter(arrival())).refusal?.status).toBe(503)
+  })
+})
+
+describe('a gate’s warnings', () => {
+  async function warnings(options: Options, arrivals: Iterable<Arrival<[string]>>): Promise<string[]> {
+    const log: string[] = []
+    const gate = createGate<[string]>({
+      limit: 1,
+      period: '1m',
+      logger: { warn: (message) => log.push(message), error() {} },
+      ...options,
+    })
+    for (const each of arrivals) await gate.enter(each)
+    return log
+  }
+  const thousand = (peer: (i: number) => string) =>
+    Array.from({ length: 1_005 }, (_, i) => arrival({ peer: peer(i) }))
+
+  it('come once when all requests seem to be one caller’s', async () => {
+    expect(
+      await warnings(
+        {},
+        thousand(() => '10.0.0.1'),
+      ),
+    ).toEqual([expect.stringMatching(/first 1000 requests all came from 10\.0\.0\.1/)])
+    expect(
+      await warnings(
+        {},
+        thousand((i) => (i === 998 ? '10.0.0.2' : '10.0.0.1')),
+      ),
+    ).toEqual([])
+  })
+
+  it('come when proxies write another header than the one that is read', async () => {
+    const headers = { forwarded: 'for=192.0.2.9' }
+    expect(await warnings({ trustProxy: 1 }, [arrival({ headers })])).toEqual([
+      expect.stringMatching(/proxyHeader is x-forwarded-for/),
+    ])
+    expect(await warnings({ trustProxy: 1, proxyHeader: 'forwarded' }, [arrival({ headers })])).toEqual([])
+  })
+
+  it('do not come where addresses decide nothing, nor where they are not wanted', async () => {
+    const forwarded = [arrival({ headers: { 'x-forwarded-for': '192.0.2.9' } })]
+    for (const options of [{ key: () => 'k' }, { validate: false }, { address: () => '192.0.2.1' }]) {
+      expect(await warnings(options, forwarded)).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,89 @@
+import type { Decision } from '../../core/decide/decision.ts'
+import { ConfigError } from '../../core/errors.ts'
+import type { Header } from '../../core/respond/dialect.ts'
+import { dialectsOf, exposedHeaders } from '../../core/respond/dialects.ts'
+import type { Problem } from '../../core/respond/problem.ts'
+import { respondTo } from '../../core/respond/respond.ts'
+import type { Native } from './arrival.ts'
+import type { RateLimitInfo } from './info.ts'
+import type { Settings } from './settings.ts'
+
+/** A refusal, ready to be sent. */
+export interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+  /** What `text` was made of. */
+  readonly body: unknown
+}
+
+export interface Replies<N extends Native> {
+  headersOf(decision: Decision, shown: string | undefined): Header[]
+  answerTo(
+    decision: Decision,
+    native: N,
+    info: RateLimitInfo | undefined,
+    shown: string | undefined,
+  ): Promise<Answer>
+  /** What to add to `Access-Control-Expose-Headers`. */
+  readonly exposed: string | undefined
+}
+
+/** @throws ConfigError for a dialect, status or share that means nothing */
+export function repliesOf<N extends Native>(settings: Settings<N>): Replies<N> {
+  const {
+    dialect = 'ietf',
+    headers: when = 'always',
+    retryAfter = 'seconds',
+    jitter,
+    message,
+    statusCode,
+  } = settings
+  const exposed = exposedHeaders(dialectsOf(dialect)).join(', ')
+  if (jitter !== undefined && !(jitter >= 0 && jitter <= 1))
+    throw new ConfigError(`jitter must lie in 0–1, not ${jitter}`)
+  if (statusCode !== undefined && !(Number.isInteger(statusCode) && statusCode >= 400 && statusCode <= 599)) {
+    throw new ConfigError(`statusCode must be 400 to 599, not ${statusCode}`)
+  }
+  const respond = (decision: Decision, shown = '') =>
+    respondTo(decision, {
+      dialect,
+      when,
+      retryAfter,
+      nowMs: settings.wallClock(),
+      ...(jitter === undefined ? undefined : { jitter: { share: jitter, key: shown, seed: 0 } }),
+    })
+  return {
+    exposed: settings.exposeHeaders ? exposed : undefined,
+    headersOf: (decision, shown) =>
+      respond(decision, shown).headers.filter(([name]) => name !== 'Content-Type'),
+    async answerTo(decision, native, info, shown) {
+      const { body: problem, status } = respond(decision, shown)
+      if (status !== 429) return problemAnswer(problem!)
+      const given = typeof message === 'function' ? await message(...native, info!) : message
+      const code = statusCode ?? 429
+      return given === undefined ? problemAnswer({ ...problem!, status: code }) : answerOf(code, given)
+    },
+  }
+}
+
+/** A refusal that has nothing to do with a quota. */
+export function plainProblem(status: 400 | 403, title: string, detail: string): Answer {
+  return problemAnswer({ status, type: 'about:blank', title, detail })
+}
+
+function problemAnswer(
+  problem: Omit<Problem, 'violated-policies' | 'status'> & { readonly status: number },
+): Answer {
+  return {
+    status: problem.status,
+    type: 'application/problem+json',
+    text: JSON.stringify(problem),
+    body: problem,
+  }
+}
+
+function answerOf(status: number, body: unknown): Answer {
+  if (typeof body === 'string') return { status, type: 'text/plain; charset=utf-8', text: body, body }
+  return { status, type: 'application/json; charset=utf-8', text: JSON.stringify(body) ?? '', body }
+}

@@ -1,0 +1,98 @@
+import { ConfigError } from '../../core/errors.ts'
+import type { DialectName } from '../../core/respond/dialects.ts'
+import type { Native } from './arrival.ts'
+import { nearest } from './nearest.ts'
+import type { AliasOptions, GateOptions, Logger, Timers } from './options.ts'
+
+/** Options under one name each, with the defaults that several places share. */
+export interface Settings<N extends Native> extends Omit<GateOptions<N>, keyof AliasOptions<N>> {
+  readonly name: string
+  readonly requestPropertyName: string
+  readonly logger: Logger
+  readonly timers: Timers
+  readonly wallClock: () => number
+}
+
+const ALIASES: Readonly<Record<string, string>> = {
+  max: 'limit',
+  windowMs: 'period',
+  timeWindow: 'period',
+  keyGenerator: 'key',
+}
+const TRANSLATED = ['passOnStoreError', 'skipOnError', 'standardHeaders', 'legacyHeaders']
+const NAMES =
+  `limit period algorithm burst refill rounding soft shadow block identifier policies limiter rules domain
+  attributes plan plans overrides key onMissingKey address trustProxy proxyHeader ipv6Subnet ipv4Subnet allowList
+  denyList cost skip skipFailedRequests skipSuccessfulRequests requestWasSuccessful settleCost statusCode message
+  dialect headers retryAfter jitter exposeHeaders requestPropertyName tarpit maxWaiting onLimitReached name store
+  onStoreError deadlineMs observe logger validate timers wallClock`.split(/\s+/)
+
+/**
+ * @param more names of options that the framework's adapter reads itself
+ * @throws ConfigError for an unknown option, or two that say the same
+ */
+export function settingsOf<N extends Native>(
+  options: GateOptions<N>,
+  more: readonly string[] = [],
+): Settings<N> {
+  const given = Object.entries(options).filter(([name, value]) => value !== undefined && !more.includes(name))
+  const settings: Record<string, unknown> = {}
+  const set = (name: string, value: unknown): void => {
+    if (Object.hasOwn(settings, name)) throw new ConfigError(`${name} is given twice, under two names`)
+    settings[name] = value
+  }
+  for (const [name, value] of given) {
+    if (NAMES.includes(name)) set(name, value)
+    else if (Object.hasOwn(ALIASES, name)) set(ALIASES[name]!, value)
+    else if (!TRANSLATED.includes(name)) throw unknown(name, more)
+  }
+  const onStoreError = options.passOnStoreError ?? options.skipOnError
+  if (onStoreError !== undefined) set('onStoreError', onStoreError ? 'open' : 'closed')
+  const { standardHeaders, legacyHeaders } = options
+  if (standardHeaders !== undefined || legacyHeaders !== undefined) {
+    set('dialect', [...standard(standardHeaders), ...(legacyHeaders ? ['x-ratelimit-epoch'] : [])])
+  }
+  if (settings.store !== undefined && settings.name === undefined) {
+    throw new ConfigError('a limiter with a store needs a name, to keep its counters apart from others')
+  }
+  return {
+    name: 'gate',
+    requestPropertyName: 'rateLimit',
+    logger: console,
+    timers: globalThis as unknown as Timers,
+    wallClock: Date.now,
+    ...settings,
+  } as Settings<N>
+}
+
+function standard(value: AliasOptions<Native>['standardHeaders']): DialectName[] {
+  switch (value) {
+    case undefined:
+    case false:
+      return []
+    case true:
+    case 'draft-6':
+      return ['draft-06']
+    case 'draft-7':
+      return ['draft-07']
+    case 'draft-8':
+      return ['ietf']
+    default:
+      throw new ConfigError(
+        `standardHeaders may be true, false, draft-6, draft-7 or draft-8, not ${String(value)}`,
+      )
+  }
+}
+
+function unknown(name: string, more: readonly string[]): ConfigError {
+  const right = nearest(name, [...NAMES, ...Object.keys(ALIASES), ...TRANSLATED, ...more])
+  return new ConfigError(
+    `no option is named ${JSON.stringify(name)}${right ? `; did you mean ${right}?` : ''}`,
+  )
+}
+
+/** @throws ConfigError unless `value` is one of these */
+export function oneOf<T extends string>(name: string, value: T, known: readonly T[]): T {
+  if (known.includes(value)) return value
+  throw new ConfigError(`${name} may be ${known.join(', ')}, not ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,51 @@
+import type { Arrival, Native } from './arrival.ts'
+import type { Settings } from './settings.ts'
+
+/** Looks at requests as they come, and warns, once each, of what the configuration seems to miss. */
+export type Watch<N extends Native> = (arrival: Arrival<N>, address: string | undefined) => void
+
+/** Requests after which it is odd that all came from one address. */
+const FIRST = 1_000
+const FORWARDED = ['x-forwarded-for', 'forwarded'] as const
+const SEE = 'see docs/frameworks/README.md#behind-a-proxy'
+
+/** Nothing to watch where addresses decide nothing, or come from a function of the user's. */
+export function watchOf<N extends Native>({
+  validate = true,
+  key,
+  address,
+  ...settings
+}: Settings<N>): Watch<N> {
+  if (!validate || key !== undefined || address !== undefined) return () => undefined
+  const { trustProxy = 'none', proxyHeader = 'x-forwarded-for', logger } = settings
+  const trusted = trustProxy === 'none' || trustProxy === false ? undefined : proxyHeader
+  let ignored = false
+  let first: string | undefined
+  let alike = 0
+  return ({ headers }, from) => {
+    const unread = ignored ? undefined : unreadHeader(headers, trusted)
+    if (unread !== undefined) {
+      ignored = true
+      const why = trusted === undefined ? 'trustProxy is none' : `proxyHeader is ${trusted}`
+      logger.warn(
+        `rate limit: requests carry ${unread}, which is not believed, since ${why}: whoever comes through one proxy counts as one caller; ${SEE}`,
+      )
+    }
+    if (alike === 0) first = from
+    if (alike > FIRST || from !== first) {
+      alike = Number.POSITIVE_INFINITY
+    } else if (++alike === FIRST) {
+      logger.warn(
+        `rate limit: the first ${FIRST} requests all came from ${from}; if that is a proxy, say so by trustProxy; ${SEE}`,
+      )
+    }
+  }
+}
+
+function unreadHeader(
+  headers: Readonly<Record<string, string | undefined>>,
+  trusted: string | undefined,
+): string | undefined {
+  if (trusted !== undefined && headers[trusted] !== undefined) return undefined
+  return FORWARDED.find((name) => headers[name] !== undefined)
+}

@@ -1,0 +1,90 @@
+import type { Arrival, Native } from './arrival.ts'
+import { added } from './expose.ts'
+import type { Verdict } from './verdict.ts'
+
+/** A request of the Fetch standard. Such requests have no socket: `peer` must come from the platform. */
+export function arrivalOf<N extends Native>(
+  request: Request,
+  native: N,
+  peer: string | undefined,
+  holder: object,
+): Arrival<N> {
+  const { pathname, search, host } = new URL(request.url)
+  return {
+    native,
+    method: request.method,
+    url: pathname + search,
+    host: request.headers.get('host') ?? host,
+    peer,
+    get headers() {
+      return Object.fromEntries(request.headers)
+    },
+    holder,
+  }
+}
+
+/** A refusal as a response. */
+export function refusalOf(
+  { status, type, text }: NonNullable<Verdict['refusal']>,
+  verdict: Verdict,
+): Response {
+  const response = new Response(text, { status, headers: { 'Content-Type': type } })
+  for (const [name, value] of headersOf(verdict, response.headers)) response.headers.set(name, value)
+  return response
+}
+
+/** Who left while waiting is told nothing; nginx logs such requests under this status. */
+export function gone(): Response {
+  return new Response(null, { status: 499 })
+}
+
+/** What to set on a response that has these headers. */
+export function headersOf(verdict: Verdict, present: Headers): [string, string][] {
+  const headers = verdict.headers().map(([name, value]): [string, string] => [name, value])
+  if (verdict.exposed !== undefined)
+    headers.push(added(present.get('Access-Control-Expose-Headers'), verdict.exposed))
+  return headers
+}
+
+/**
+ * Settles a request once its response has been read to the end, or given up; at once where nobody will read it.
+ * @returns the response to send in place of this one
+ */
+export function settledBy(response: Response, verdict: Verdict, method: string): Response {
+  const { settle } = verdict
+  const { body, status } = response
+  if (settle === undefined) return response
+  if (body === null || method === 'HEAD') {
+    void settle({ status, aborted: false })
+    return response
+  }
+  return new Response(
+    watched(body, (aborted) => void settle({ status, aborted })),
+    response,
+  )
+}
+
+/** The same stream, that tells when it is over. */
+function watched(
+  body: ReadableStream<Uint8Array>,
+  over: (aborted: boolean) => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        over(false)
+        controller.close()
+      } catch (error) {
+        over(true)
+        controller.error(error)
+      }
+    },
+    cancel(reason) {
+      over(true)
+      return reader.cancel(reason)
+    },
+  })
+}

@@ -1,0 +1,83 @@
+import { ConfigError } from '../../core/errors.ts'
+import { clientAddress, type Proxies } from '../../core/identify/forwarded.ts'
+import { ipKey } from '../../core/identify/ip.ts'
+import type { Key } from '../../limiter.ts'
+import type { Arrival, Native } from './arrival.ts'
+import { oneOf, type Settings } from './settings.ts'
+
+/** Whose quota a request meets. */
+export interface Caller {
+  readonly key: Key
+  /** The key as lists name it, and as the application is shown it. */
+  readonly shown: string
+}
+
+export interface Whose<N extends Native> {
+  address(arrival: Arrival<N>): Promise<string | undefined>
+  /** `skip`, `deny`: what becomes of a request that lacks a key. */
+  caller(arrival: Arrival<N>, address: string | undefined): Promise<Caller | 'skip' | 'deny'>
+}
+
+/** All who lack a key, where they share one. Lists of parts never meet a text. */
+const ANYONE: Caller = { key: ['anyone'], shown: '' }
+
+/** @throws ConfigError for proxies or prefixes that mean nothing */
+export function whoseOf<N extends Native>(settings: Settings<N>): Whose<N> {
+  const { key, address: ask, onMissingKey = 'address', proxyHeader = 'x-forwarded-for' } = settings
+  const { ipv4Subnet = 32, ipv6Subnet = 64 } = settings
+  oneOf('onMissingKey', onMissingKey, ['address', 'skip', 'share', 'deny'])
+  bits('ipv4Subnet', ipv4Subnet, 8, 32)
+  bits('ipv6Subnet', ipv6Subnet, 32, 128)
+  const find = clientAddress(proxiesOf(settings))
+
+  const missing = (address: string | undefined): Caller | 'skip' | 'deny' => {
+    if (onMissingKey === 'share') return ANYONE
+    if (onMissingKey !== 'address') return onMissingKey
+    const own = address && ipKey(address, ipv4Subnet, ipv6Subnet)
+    if (own) return { key: ['address', own], shown: own }
+    throw new ConfigError('a request has neither key nor client address: set key, address or onMissingKey')
+  }
+  return {
+    async address({ native, peer, headers }) {
+      if (ask === undefined) return find(peer, headers[proxyHeader])
+      return ask(...native)
+    },
+    async caller({ native }, address) {
+      if (key !== undefined) return callerOf(await key(...native)) ?? missing(address)
+      const own = address && ipKey(address, ipv4Subnet, ipv6Subnet)
+      return own ? { key: own, shown: own } : missing(undefined)
+    },
+  }
+}
+
+/** @throws ConfigError for what is neither a key nor the lack of one */
+export function callerOf(given: Key | number | null | undefined): Caller | undefined {
+  if (given === undefined || given === null || given === '') return undefined
+  if (typeof given === 'string') return { key: given, shown: given }
+  if (typeof given === 'number' && Number.isFinite(given)) return { key: `${given}`, shown: `${given}` }
+  if (Array.isArray(given) && given.length > 0 && given.every((part) => typeof part === 'string')) {
+    return { key: given, shown: given.join(' ') }
+  }
+  throw new ConfigError(`a key must be text, a number, or a list of texts, not ${typeof given}`)
+}
+
+function proxiesOf<N extends Native>({ address, trustProxy, proxyHeader }: Settings<N>): Proxies {
+  const header = oneOf('proxyHeader', proxyHeader ?? 'x-forwarded-for', ['x-forwarded-for', 'forwarded'])
+  if (trustProxy === undefined || trustProxy === false || trustProxy === 'none') return { header }
+  if (address !== undefined) throw new ConfigError('give address or trustProxy, not both')
+  if (typeof trustProxy === 'number') return { header, hops: trustProxy }
+  if ((trustProxy as unknown) === true) {
+    throw new ConfigError(
+      'trustProxy: true would believe any caller; give the number of proxies, or their CIDRs',
+    )
+  }
+  return {
+    header,
+    trusted: typeof trustProxy === 'string' ? trustProxy.split(',').map((one) => one.trim()) : trustProxy,
+  }
+}
+
+function bits(name: string, value: number, min: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return
+  throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not ${value}`)
+}

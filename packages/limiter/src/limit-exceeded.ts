@@ -1,0 +1,14 @@
+import type { Decision } from './core/decide/decision.ts'
+import { SluiceError } from './core/errors.ts'
+
+/** A refusal for whoever prefers to catch it. Its `decision` has the figures. */
+export class LimitExceeded extends SluiceError {
+  readonly decision: Decision
+
+  constructor(decision: Decision) {
+    const { policy, retryAfterMs } = decision
+    const wait = retryAfterMs === null ? 'waiting will not help' : `retry in ${Math.ceil(retryAfterMs)} ms`
+    super('ERR_SLUICE_LIMIT_EXCEEDED', `over the limit ${JSON.stringify(policy)}: ${wait}`)
+    this.decision = decision
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Corrects charges. A charge is its key's number · parts + its part's number, the change, the instant of the charge
+ * in units, its phase, its lease. The first argument after the parts is when the settlement is over, or empty; then
+ * the last key remembers that it happened.
+ *
+ * Answers the time and 1, or 0 when it happened before or is over, or -2 when no window of a calendar fits; then
+ * nothing has changed.
+ */
+export const settleLua = `
+local over = args[i]
+i = i + 1
+local function charges()
+  local j = i - 5
+  return function()
+    j = j + 5
+    if not args[j] then return end
+    local k = floor(args[j] / partCount)
+    local p, phase = parts[args[j] - k * partCount + 1], args[j + 3] + 0
+    local key = KEYS[k + 1]
+    local c = p.law.load(key, p.law)
+    return key, p, c, heldAt(p, c, at - phase), args[j + 1] + 0, args[j + 2] + 0, phase, args[j + 4] + 0
+  end
+end
+if over ~= '' and (over + 0 <= at or call('EXISTS', KEYS[#KEYS]) == 1) then return { at, 0 } end
+for _, p, c, now, change in charges() do
+  if change > 0 and p.law.lost and p.law.lost(p, c, now) then return { at, -2 } end
+end
+if over ~= '' then call('SET', KEYS[#KEYS], '', 'PXAT', expiry({ unit = 1 }, over + 0, 0, 0)) end
+for key, p, c, now, change, charged, phase, lease in charges() do
+  local law, keeps = p.law, true
+  if change > 0 then
+    law.charge(p, c, now, change, lease)
+    c[1] = now
+  elseif change < 0 and not c.absent then
+    law.refund(p, c, now, -change, charged, lease)
+  else
+    keeps = false
+  end
+  if keeps then law.save(key, c, law, expiry(p, now, law.wait(p, c, now, p.capacity), phase)) end
+end
+return { at, 1 }
+`
