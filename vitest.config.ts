@@ -7,14 +7,14 @@ export default defineConfig({
   ssr: { resolve: { conditions: shared.conditions } },
   test: {
     pool: shared.pool,
+    // Samples of docs/ are written there, to be run as they stand.
+    server: { deps: { inline: [/node_modules\/\.cache\/docs\//] } },
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'docs/**/*.test.ts'],
-          // Samples of docs/ are written there, to be run as they stand.
-          server: { deps: { inline: [/node_modules\/\.cache\/docs\//] } },
           exclude: ['**/*.services.test.ts'],
           isolate: false,
         },

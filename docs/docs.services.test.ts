@@ -5,7 +5,10 @@ import { MemoryStore } from '@sluice/limiter'
 import { FakeClock } from '@sluice/limiter/testing'
 import { createService, type Service } from '@sluice/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Block, fileOf, isProgram, pages, placeOf, ROOT } from './page.ts'
+import { type RedisServer, startRedis } from '../packages/limiter/src/stores/redis/server.test-support.ts'
+import { type Block, fileOf, isProgram, needsRedis, pages, placeOf, REDIS, ROOT } from './page.ts'
+import { programOf } from './program.ts'
+import { removeSamples, runSample } from './sample.ts'
 import { dialoguesOf, outputsOf } from './shell.ts'
 
 describe.each(pages().filter((page) => dialoguesOf(page).length > 0))('$path', (page) => {
@@ -30,6 +33,25 @@ describe.each(pages().filter((page) => dialoguesOf(page).length > 0))('$path', (
 
   dialogues.forEach(({ command, output }, i) => {
     test(`${placeOf(page, command)} prints what it shows`, () => expectShown(outputs[i] ?? '', output))
+  })
+})
+
+describe('with a Redis', () => {
+  const samples = pages().flatMap((page) =>
+    page.blocks.filter(needsRedis).map((block) => [placeOf(page, block), page, block] as const),
+  )
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(async () => {
+    removeSamples()
+    await redis.stop()
+  })
+
+  test.each(samples)('%s does what it says', (place, page, block) => {
+    const text = block.text.replaceAll(REDIS, `redis://127.0.0.1:${redis.port}`)
+    return runSample(programOf(text, place), fileOf(page, block))
   })
 })
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '@sluice/limiter/core/match/compile'
 import { loadText } from '@sluice/rulebook'
@@ -8,6 +8,7 @@ import {
   fileOf,
   isExcerpt,
   isProgram,
+  needsRedis,
   type Page,
   pages,
   placeOf,
@@ -15,12 +16,12 @@ import {
   targetOf,
 } from './page.ts'
 import { programOf } from './program.ts'
+import { removeSamples, runSample } from './sample.ts'
 
 /** What a block may say it holds. `text` is for output and pictures; the others are held to what they say. */
 const LANGUAGES = ['ts', 'yaml', 'json', 'sh', 'text']
 
-const samples = join(ROOT, 'node_modules/.cache/docs')
-afterAll(() => rmSync(samples, { recursive: true, force: true }))
+afterAll(removeSamples)
 
 describe.each(pages())('$path', (page) => {
   test('says of every block what it holds', () => {
@@ -36,12 +37,10 @@ describe.each(pages())('$path', (page) => {
     page.blocks.filter(chosen).map((block) => [placeOf(page, block), block])
   const of = (language: string): [string, Block][] => placed((block) => block.language === language)
 
-  test.each(placed(isProgram))('%s does what it says', async (place, block) => {
-    mkdirSync(samples, { recursive: true })
-    const file = join(samples, fileOf(page, block))
-    writeFileSync(file, programOf(block.text, place))
-    await import(/* @vite-ignore */ file)
-  })
+  test.each(placed((block) => isProgram(block) && !needsRedis(block)))(
+    '%s does what it says',
+    (place, block) => runSample(programOf(block.text, place), fileOf(page, block)),
+  )
 
   test.each(placed(isExcerpt))('%s stands in the file it names', (_, block) => {
     expect(missingFrom(block)).toEqual([])

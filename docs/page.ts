@@ -3,6 +3,9 @@ import { dirname, join } from 'node:path'
 
 export const ROOT: string = join(import.meta.dirname, '..')
 
+/** A Redis, as samples name it. */
+export const REDIS = 'redis://127.0.0.1:6379'
+
 /** One fenced block of a page. */
 export interface Block {
   readonly language: string
@@ -96,4 +99,9 @@ export function isExcerpt({ language, text }: Block): boolean {
 /** A sample that stands by itself. */
 export function isProgram(block: Block): boolean {
   return block.language === 'ts' && !isExcerpt(block)
+}
+
+/** A sample that needs a server: {@link REDIS} stands for its address. */
+export function needsRedis(block: Block): boolean {
+  return isProgram(block) && block.text.includes(REDIS)
 }

@@ -16,7 +16,7 @@ function complaints(name: 'fixed-window' | 'gcra' | 'sliding-window-counter', la
         }
       },
     },
-    { name, policies: policiesOf(name), law },
+    { name, policies: policiesOf(name), law, runs: 1_000 },
   )
   return thrown
 }

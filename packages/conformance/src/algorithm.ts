@@ -24,6 +24,8 @@ export interface AlgorithmUnderTest {
   readonly name: string
   readonly policies: fc.Arbitrary<Policy>
   readonly law: Law
+  /** Walks for each property. Default: `SLUICE_RUNS`, or 10,000. */
+  readonly runs?: number
 }
 
 const DICE = fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { minLength: 1, maxLength: 8, size: 'max' })
@@ -33,10 +35,10 @@ const DICE = fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { minLength: 1, 
  * at, and one tick before, each wait that it announces, at window edges, after ten idle years, with a clock that
  * steps back, up to the largest numbers that it accepts.
  *
- * `SLUICE_RUNS`: walks for each property, default 10,000. `SLUICE_SEED` replays those of an earlier run.
+ * `SLUICE_SEED` replays the walks of an earlier run.
  */
-export function algorithmSuite({ describe, it }: Runner, { name, policies, law }: AlgorithmUnderTest): void {
-  const numRuns = Number(process.env.SLUICE_RUNS ?? 10_000)
+export function algorithmSuite({ describe, it }: Runner, subject: AlgorithmUnderTest): void {
+  const { name, policies, law, runs: numRuns = Number(process.env.SLUICE_RUNS ?? 10_000) } = subject
   const seed = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
   const holds = (title: string, corrects: boolean, drops: boolean): void => {
     const property = fc.property(policies, DICE, (policy, dice) => {

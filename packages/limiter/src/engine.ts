@@ -49,7 +49,7 @@ export function settle<Async extends boolean>(
   const charges: Charge[] = []
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!
-    if (!charged || step.role === 'guard' || !figures[i]!.allowed || step.cost === 0) continue
+    if (!charged || step.role === 'guard' || !figures[i]!.allowed) continue
     const cost = isLease(step) ? 0 : checkedCost(actual(step) ?? step.cost)
     const change = cost - step.cost
     charges.push(degraded ? { step, at, change, degraded } : { step, at, change })

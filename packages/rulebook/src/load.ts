@@ -26,7 +26,7 @@ export async function loadRulebook(
       files.push(readRuleFile(await readText(path), path))
     } catch (error) {
       if (!(error instanceof RulebookError)) throw error
-      problems.push(...error.problems)
+      for (const problem of error.problems) problems.push(problem)
     }
   }
   return rulebookOf(files, problems, options)
@@ -64,8 +64,8 @@ function rulebookOf(
   for (const { domain } of files) {
     const { name, limits, descriptors } = domain
     const merged = domains.get(name) ?? { name, limits: [], descriptors: [] }
-    merged.limits.push(...limits)
-    merged.descriptors.push(...descriptors)
+    for (const limit of limits) merged.limits.push(limit)
+    for (const descriptor of descriptors) merged.descriptors.push(descriptor)
     domains.set(name, merged)
   }
   return [...domains.values()]

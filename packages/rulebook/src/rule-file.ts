@@ -53,7 +53,7 @@ export function readRuleFile(text: string, file: string): RuleFile {
 
   function checked<T>(schema: z.ZodType<T>, value: unknown, path: Path): T | undefined {
     const { data, error } = schema.safeParse(value, { error: () => '' })
-    if (error !== undefined) problems.push(...problemsOf(source, path, error.issues))
+    for (const problem of problemsOf(source, path, error?.issues ?? [])) problems.push(problem)
     return data
   }
 

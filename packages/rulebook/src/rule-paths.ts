@@ -6,6 +6,7 @@ import { MAX_BYTES, TOO_LARGE } from './syntax/parse.ts'
 /** Rule files that one load may have, and folders within folders. */
 const MAX_FILES = 10_000
 const MAX_DEPTH = 16
+const TOO_MANY = `is one more than the ${MAX_FILES} files that a rulebook may have`
 
 /** What was found. */
 export interface RulePaths {
@@ -39,8 +40,7 @@ async function visit(search: Search, path: string, depth: number): Promise<void>
     else if (!isRules) return
     else if (!stats.isFile()) refuse(search, path, 'is neither a file nor a folder')
     else if (stats.size > MAX_BYTES) refuse(search, path, TOO_LARGE)
-    else if (search.files.size === MAX_FILES)
-      refuse(search, path, `is one more than the ${MAX_FILES} files of a rulebook`)
+    else if (search.files.size === MAX_FILES) refuse(search, path, TOO_MANY)
     else if (!search.files.has(real)) search.files.set(real, path)
   } catch (error) {
     if (isRules) refuse(search, path, unreadable(error))

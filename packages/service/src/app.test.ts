@@ -24,6 +24,9 @@ test('a wrong method is told the right ones', async () => {
   expect([status, headers.allow, body.detail]).toEqual([405, 'POST', '/v1/check takes POST'])
   const reset = await post(service.admin, '/v1/rules', {})
   expect([reset.status, reset.headers.allow]).toEqual([405, 'GET, HEAD'])
+  for (const method of ['PUT', 'DELETE', 'OPTIONS'] as const) {
+    expect((await service.http.inject({ method, url: '/v1/check' })).statusCode).toBe(405)
+  }
 })
 
 test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'multipart/form-data'])(

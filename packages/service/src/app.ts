@@ -58,9 +58,9 @@ export function createApp(bounds: Bounds, log: Log): App {
   return app
 }
 
-/** @returns where it listens, as a URL. */
-export function listen(app: App, address: Address): Promise<string> {
-  return app.listen({ ...address, listenTextResolver: (text) => `listening: ${text}` })
+/** @param name for the log. @returns where it listens, as a URL */
+export function listen(app: App, address: Address, name: string): Promise<string> {
+  return app.listen({ ...address, listenTextResolver: (url) => `${name} listens at ${url}` })
 }
 
 function sendProblem(reply: FastifyReply, found: Problem): void {
@@ -87,18 +87,18 @@ function notFound(app: App, request: FastifyRequest, reply: FastifyReply): void 
   }
 }
 
-/** What is not even HTTP, or came too slowly. */
+const BROKEN: ReadonlyMap<string, Problem> = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', problem(408, 'the request did not arrive in time')],
+  ['HPE_HEADER_OVERFLOW', problem(431, 'the headers are too large')],
+])
+
+/** Requests that Fastify never sees: what is not even HTTP, or came too slowly. */
 function answerBroken(error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const found =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? problem(408, 'the request did not arrive in time')
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? problem(431, 'the headers are too large')
-        : problem(400, 'this is not HTTP')
+  const found = BROKEN.get(error.code) ?? problem(400, 'this is not HTTP')
   const body = JSON.stringify(found)
   socket.end(
     `HTTP/1.1 ${found.status} ${found.title}\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +

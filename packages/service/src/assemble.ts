@@ -15,7 +15,6 @@ import { createJournal, createLog } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
 import { Tallies } from './observe/tallies.ts'
 import { LiveRules } from './rules/live-rules.ts'
-import { matching } from './rules/matching.ts'
 import type { ServiceOptions } from './service-options.ts'
 
 /** A service whose rules are not loaded yet, and to which nobody is listening. */
@@ -57,15 +56,14 @@ export function assemble(options: ServiceOptions, stopping: () => boolean): Part
     journal.observe(event)
   }
   const pipeline = createPipeline<boolean>({ rules: inForce, store, respond, observe, wallClock })
-  const match = matching(inForce)
   const readiness = async (): Promise<string[]> => [
     ...(stopping() ? ['the service is stopping'] : []),
     ...((await answers(store)) ? [] : ['the store does not answer']),
   ]
-  const shared = { match, store, bounds, log }
+  const shared = { store, bounds, log }
   return {
     http: httpApp({ ...shared, ask: asking(pipeline, metrics.timed), ids: reservationIds(secret) }),
-    admin: adminApp({ ...shared, rules, registry: metrics.registry, readiness }),
+    admin: adminApp({ ...shared, match: pipeline.match, rules, registry: metrics.registry, readiness }),
     rules,
     log,
   }

@@ -77,8 +77,8 @@ function send(url: string, body = BODY, agent?: Agent, method = 'POST'): Promise
 
 const check = (http: string, agent?: Agent): Promise<Received> => send(`${http}/v1/check`, BODY, agent)
 
-/** Writes to a socket, piece by piece as soon as the one before was answered or sent, and reads until it closes. */
-function speak(http: string, ...pieces: (string | Buffer)[]): Promise<string> {
+/** Writes to a socket, and reads until it closes. */
+function speak(http: string, sent: string): Promise<string> {
   const { hostname, port } = new URL(http)
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname)
@@ -89,11 +89,11 @@ function speak(http: string, ...pieces: (string | Buffer)[]): Promise<string> {
     })
     socket.on('error', () => undefined)
     socket.on('close', () => resolve(text))
-    for (const piece of pieces) socket.write(piece)
+    socket.write(sent)
   })
 }
 
-const raw = (body: string | Buffer, length = Buffer.byteLength(body), more = ''): string =>
+const raw = (body: string, length = Buffer.byteLength(body), more = ''): string =>
   `POST /v1/check HTTP/1.1\r\nHost: d\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n${body}`
 
 describe('stop', () => {
@@ -145,6 +145,9 @@ describe('stop', () => {
     await stopped
     expect(remaining.length).toBeGreaterThanOrEqual(500)
     expect(remaining.sort((a, b) => b - a)).toEqual(remaining.map((_, i) => 999_999 - i))
+    const next = await run({ store })
+    const look = await send(`${next.http}/v1/check?peek`)
+    expect(look.body.remaining).toBe(1_000_000 - remaining.length)
     expect(errors.filter((code) => code !== 'ECONNREFUSED' && code !== 'ECONNRESET')).toEqual([])
   })
 
@@ -249,18 +252,18 @@ describe('on the wire', () => {
   })
 
   test.each([
-    ['a head that never ends', ['POST /v1/check HTTP/1.1\r\nHost: d\r\n'], 408],
-    ['a body that never comes', [raw('', BODY.length)], 408],
-    ['half a body', [raw(BODY.slice(0, 20), BODY.length)], 408],
-    ['headers of 20 KB', [`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`], 431],
-    ['what is not HTTP', ['\x16\x03\x01\x02\x00\r\n\r\n'], 400],
-    ['a megabyte', [raw('x'.repeat(1_048_576))], 413],
-    ['two lengths', [raw(BODY, undefined, 'Content-Length: 5\r\n')], 400],
-    ['a body longer than it says', [raw(BODY, 10)], 400],
-  ])('%s is a problem, ends the connection and charges nothing', async (_name, pieces, status) => {
+    ['a head that never ends', 'POST /v1/check HTTP/1.1\r\nHost: d\r\n', 408],
+    ['a body that never comes', raw('', BODY.length), 408],
+    ['half a body', raw(BODY.slice(0, 20), BODY.length), 408],
+    ['headers of 20 KB', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['what is not HTTP', '\x16\x03\x01\x02\x00\r\n\r\n', 400],
+    ['a megabyte', raw('x'.repeat(1_048_576)), 413],
+    ['two lengths', raw(BODY, undefined, 'Content-Length: 5\r\n'), 400],
+    ['a body longer than it says', raw(BODY, 10), 400],
+  ])('%s is a problem, ends the connection and charges nothing', async (_name, sent, status) => {
     const store = new MemoryStore()
     const { http } = await run({ store, bounds: { requestTimeoutMs: 200 } })
-    const [head, body] = (await speak(http, ...pieces)).split('\r\n\r\n', 2)
+    const [head, body] = (await speak(http, sent)).split('\r\n\r\n', 2)
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     expect(head).toMatch(/content-type: application\/problem\+json/i)
     expect(JSON.parse(body!)).toMatchObject({ type: 'about:blank', status })

@@ -49,13 +49,12 @@ export function createService(options: ServiceOptions): Service {
       if (loaded.result === 'refused') throw loaded.error
       try {
         const urls = {
-          http: await listen(parts.http, addresses.http),
-          admin: await listen(parts.admin, addresses.admin),
+          http: await listen(parts.http, addresses.http, 'http'),
+          admin: await listen(parts.admin, addresses.admin, 'admin'),
         }
         if (watch !== false) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)
         }
-        log.info(urls, 'listening')
         return urls
       } catch (error) {
         await service.stop()

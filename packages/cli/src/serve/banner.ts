@@ -1,3 +1,4 @@
+import { printable } from '../printable.ts'
 import type { Sample } from './sample.ts'
 
 export interface Addresses {
@@ -17,7 +18,7 @@ export function bannerOf({ http, admin }: Addresses, samples: readonly Sample[])
     ...samples
       .slice(0, SHOWN)
       .flatMap(({ rule, body }) => [
-        `  # ${body.domain}, ${rule}`,
+        `  # ${printable(`${body.domain}, ${rule}`)}`,
         `  curl -s ${http}/v1/check -H 'content-type: application/json' -d ${quoted(JSON.stringify(body))}`,
       ]),
     '  # what is live',

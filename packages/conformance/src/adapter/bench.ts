@@ -35,6 +35,8 @@ export interface AdapterUnderTest {
   listen(options: readonly Options[], application: Application): Promise<Listening>
   /** A header, out of what this adapter hands to functions in its options. */
   header(native: Native, name: string): string | undefined
+  /** Names of tests that it cannot pass, and why. */
+  readonly except?: Readonly<Record<string, string>>
 }
 
 export interface Reply {
@@ -79,6 +81,7 @@ export function benches(
   application?: Application,
 ) => void {
   return (name, options, body, application = showing) => {
+    if (Object.hasOwn(adapter.except ?? {}, name)) return
     it(name, async () => {
       const clock = new FakeClock()
       const timers = new ManualTimers()

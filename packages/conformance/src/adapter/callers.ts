@@ -91,11 +91,8 @@ export function callers(runner: Runner, adapter: AdapterUnderTest): void {
     'refuses whoever is on the other list, before the exempt',
     (making) => byUser(making, { denyList: ['127.0.0.0/8'], allowList: ['ada'] }),
     async ({ get }) => {
-      const { status, headers, body } = await get('/', user('ada'))
-      deepEqual(
-        [status, headers['content-type'], JSON.parse(body).title],
-        [403, 'application/problem+json', 'Forbidden'],
-      )
+      const { status, body } = await get('/', user('ada'))
+      deepEqual([status, JSON.parse(body).title], [403, 'Forbidden'])
     },
   )
 

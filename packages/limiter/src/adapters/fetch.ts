@@ -48,6 +48,7 @@ export function rateLimit<R extends Rest = Rest>(options: GateOptions<[Request, 
       ...(response === undefined ? undefined : { response }),
       ...(info === undefined ? undefined : { info }),
       finish(own) {
+        if (own.status === 101) return own // an upgrade, which cannot be copied
         const copy = settledBy(new Response(own.body, own), verdict, request.method)
         for (const [name, value] of headersOf(verdict, copy.headers)) copy.headers.set(name, value)
         return copy

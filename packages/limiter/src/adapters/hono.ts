@@ -60,9 +60,7 @@ interface Bindings {
 }
 
 function peerOf({ env, req }: Context): string | undefined {
-  const { incoming, remoteAddr, requestIP } = ((env as { server?: Bindings } | undefined)?.server ??
-    env ??
-    {}) as Bindings
-  if (incoming !== undefined) return incoming.socket?.remoteAddress
-  return remoteAddr?.hostname ?? requestIP?.(req.raw)?.address
+  const bindings = ((env as { server?: Bindings } | undefined)?.server ?? env ?? {}) as Bindings
+  if (bindings.incoming !== undefined) return bindings.incoming.socket?.remoteAddress
+  return bindings.remoteAddr?.hostname ?? bindings.requestIP?.(req.raw)?.address
 }

@@ -18,9 +18,11 @@ describe('memory store', () => {
   it('gives a hundred thousand keys their own counters, while its tables grow under them', () => {
     const store = new MemoryStore({ clock: new FakeClock() })
     for (let round = 1; round <= 3; round++) {
+      let right = 0
       for (let i = 0; i < 100_000; i++) {
-        expect(store.decide([step(`user:${i}`)], false).figures[0]!.remaining).toBe(10 - round)
+        if (store.decide([step(`user:${i}`)], false).figures[0]!.remaining === 10 - round) right++
       }
+      expect(right).toBe(100_000)
     }
     expect(store.size).toBe(100_000)
   })

@@ -12,11 +12,12 @@ export function lintLimits(limits: readonly Placed<Limit>[]): Problem[] {
   for (const limit of limits) {
     const { name } = limit.rule
     const first = byName.get(name)
-    if (first === undefined) byName.set(name, limit)
-    else
-      problems.push(
-        problemIn(limit, ['name'], `a limit is named ${shown(name)} already, at ${placeOf(first)}`),
-      )
+    if (first === undefined) {
+      byName.set(name, limit)
+      continue
+    }
+    const message = `a limit is named ${shown(name)} already, at ${placeOf(first)}`
+    problems.push(problemIn(limit, ['name'], message))
   }
   const replacements = limits.flatMap((place) =>
     place.rule.replaces.map((name, index) => ({

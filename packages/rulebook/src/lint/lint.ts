@@ -9,7 +9,11 @@ import type { Placed } from './placed.ts'
 /** What is wrong between rules that are each right, over all files of a load. */
 export function lint(files: readonly RuleFile[], mergeDomains: boolean): Problem[] {
   const domains = new Map<string, RuleFile[]>()
-  for (const file of files) domains.set(file.domain.name, [...(domains.get(file.domain.name) ?? []), file])
+  for (const file of files) {
+    const parts = domains.get(file.domain.name) ?? []
+    domains.set(file.domain.name, parts)
+    parts.push(file)
+  }
   return [...domains].flatMap(([name, parts]) => [
     ...(mergeDomains ? [] : repeatedDomain(parts)),
     ...lintLimits(placed(parts, 'limits')),

@@ -16,13 +16,14 @@ export interface Replacement {
 
 /** Reports names that name nothing or the rule itself, and rules that replace one another until none is left. */
 export function lintReplaces(replacements: readonly Replacement[], known: ReadonlySet<string>): Problem[] {
-  const circles = new Set(circular(replacements))
+  const circles = circular(replacements)
+  const names = [...known]
   return replacements.flatMap((replacement) => {
     const { by, name, place, field } = replacement
     if (name === by) return [problemIn(place, field, `${shown(name)} replaces itself`)]
     if (!known.has(name)) {
       return [
-        problemIn(place, field, `no limit of this domain is named ${shown(name)}`, nearest(name, [...known])),
+        problemIn(place, field, `no limit of this domain is named ${shown(name)}`, nearest(name, names)),
       ]
     }
     if (!circles.has(replacement)) return []
@@ -33,9 +34,13 @@ export function lintReplaces(replacements: readonly Replacement[], known: Readon
 }
 
 /** Those that form circles, or lie between two: each is replaced itself, and replaces what replaces in turn. */
-function circular(replacements: readonly Replacement[]): readonly Replacement[] {
-  const replacing = new Set(replacements.map(({ by }) => by))
-  const replaced = new Set<string | undefined>(replacements.map(({ name }) => name))
-  const kept = replacements.filter(({ by, name }) => by !== name && replaced.has(by) && replacing.has(name))
-  return kept.length === replacements.length ? kept : circular(kept)
+function circular(replacements: readonly Replacement[]): ReadonlySet<Replacement> {
+  let kept = replacements.filter(({ by, name }) => by !== name)
+  for (let before = -1; before !== kept.length; ) {
+    before = kept.length
+    const replacing = new Set(kept.map(({ by }) => by))
+    const replaced = new Set<string | undefined>(kept.map(({ name }) => name))
+    kept = kept.filter(({ by, name }) => replaced.has(by) && replacing.has(name))
+  }
+  return new Set(kept)
 }

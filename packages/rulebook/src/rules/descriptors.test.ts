@@ -127,7 +127,7 @@ describe('a rate limit', () => {
 describe('a descriptor that cannot be meant', () => {
   it.each([
     ['value: v', '3:5: "key" is missing'],
-    ['key: ""', '3:10: a descriptor needs a key'],
+    ['key: ""', '3:10: "key" must not be empty'],
     ['key: k\nshare_threshold: true', '4:22: share_threshold needs a value with *, and "k" has none'],
     ['key: k\nshadow_mode: on', '4:18: "shadow_mode" must be true or false, not "on" (did you mean "true"?)'],
     ['key: k\nmetadata: { 1: a }', '4:17: a key must be text, not 1: put it in quotes'],
@@ -139,7 +139,7 @@ describe('a descriptor that cannot be meant', () => {
 
   it.each([
     ['{ requests_per_unit: 5 }', '4:5: "unit" is missing'],
-    ['{ unit: , requests_per_unit: 5 }', '4:19: "unit" is missing'],
+    ['{ unit: , requests_per_unit: 5 }', '4:19: "unit" is empty'],
     ['{ unit: seconds, requests_per_unit: 5 }', '"seconds" is no unit; units are'],
     ['{ unit: minute, period: 10s, requests_per_unit: 5 }', '4:19: "unit" means nothing beside period'],
     [
@@ -158,7 +158,8 @@ describe('a descriptor that cannot be meant', () => {
     ],
     ['{ unit: day, anchor: 02:30 }', '4:38: an anchor goes with a calendar period'],
     ['{ unlimited: true, burst: 9 }', '4:36: "burst" means nothing beside unlimited'],
-    ['{ unit: day, name: "" }', '4:36: "" is not a name'],
+    ['{ unit: day, name: ä }', '4:36: "ä" is not a name'],
+    ['{ unit: day, name: "" }', '4:36: "name" must not be empty'],
     ['{ unit: day, replaces: [a] }', '4:41: item 1 of "replaces" must be a map, not "a"'],
     ['{ unit: day, replaces: [{}] }', '4:41: "name" is missing'],
   ])('%s', (rateLimit, problem) => {

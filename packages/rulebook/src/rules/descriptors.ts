@@ -82,8 +82,8 @@ export function descriptorOf(
 /** As it will be sent, so only what JSON can say. */
 function jsonOf({ children, value, scalar }: Spot, path: Path, report: Report): unknown {
   if (children === undefined) {
-    if (typeof scalar === 'number' && !Number.isFinite(scalar))
-      report(path, 'metadata must be JSON, which has no such number')
+    const isJson = typeof scalar !== 'number' || Number.isFinite(scalar)
+    if (!isJson) report(path, 'metadata must be JSON, which has no such number')
     return scalar
   }
   const entries = [...children].map(

@@ -59,7 +59,8 @@ export const share: z.ZodType<number> = read('must be a percentage, such as 80%'
 /** 0.8 of `80%`. @throws Mistake */
 function parseShare(value: string): number {
   const percent = Number(/^(\d+(?:\.\d+)?)%$/.exec(value)?.[1])
-  if (!(percent > 0 && percent <= 100))
+  if (!(percent > 0 && percent <= 100)) {
     throw new Mistake(`${shown(value)} is not a percentage from above 0% to 100%`)
+  }
   return percent / 100
 }

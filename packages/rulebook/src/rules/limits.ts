@@ -123,8 +123,9 @@ function finishPlans(
   path: Path,
   report: Report,
 ): PlanQuota {
-  if (Object.hasOwn(plans, ''))
+  if (Object.hasOwn(plans, '')) {
     report([...path, ''], 'a plan without a name can never match', { part: 'key' })
+  }
   return {
     by,
     plans: Object.fromEntries(

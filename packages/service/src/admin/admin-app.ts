@@ -1,9 +1,9 @@
+import type { Pipeline } from '@sluice/limiter/pipeline'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { Registry } from 'prom-client'
 import { type App, createApp, type Log } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
 import type { LiveRules } from '../rules/live-rules.ts'
-import type { Match } from '../rules/matching.ts'
 import { healthRoutes, type Readiness } from './health.ts'
 import { metricsRoute } from './metrics.ts'
 import { reloadRoute } from './reload.ts'
@@ -12,7 +12,7 @@ import { rulesRoute } from './rules.ts'
 
 export interface AdminParts {
   readonly rules: LiveRules
-  readonly match: Match
+  readonly match: Pipeline<boolean>['match']
   readonly store: Store
   readonly registry: Registry
   readonly readiness: Readiness

@@ -1,3 +1,4 @@
+import type { Pipeline } from '@sluice/limiter/pipeline'
 import { type Question, UnknownDomain } from '@sluice/limiter/pipeline'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { App } from '../app.ts'
@@ -6,7 +7,6 @@ import { type QuestionBody, questionOf, subjectFields } from '../http/question.t
 import { HttpError } from '../problem.ts'
 import { countersOf } from '../rules/counters.ts'
 import type { LiveRules } from '../rules/live-rules.ts'
-import type { Match } from '../rules/matching.ts'
 import { fields, text } from '../schema.ts'
 
 interface ResetBody extends QuestionBody {
@@ -24,7 +24,13 @@ interface Found {
  * `POST /v1/reset`: forgets what one key has used, and its blocks: in every policy that a request meets, or in the
  * policy named, with the key as `sluice explain` shows it.
  */
-export function resetRoute(app: App, rules: LiveRules, match: Match, store: Store, bounds: Bounds): void {
+export function resetRoute(
+  app: App,
+  rules: LiveRules,
+  match: Pipeline<boolean>['match'],
+  store: Store,
+  bounds: Bounds,
+): void {
   const body = fields({ ...subjectFields(bounds), policy: text(bounds), key: text(bounds) }, 'domain')
   app.post<{ Body: ResetBody }>('/v1/reset', { schema: { body } }, async (request) => {
     const { domain, policy, key, ...rest } = request.body
@@ -40,7 +46,7 @@ export function resetRoute(app: App, rules: LiveRules, match: Match, store: Stor
   })
 }
 
-function ofRequest(match: Match, question: Question): Found {
+function ofRequest(match: Pipeline<boolean>['match'], question: Question): Found {
   const { steps, subjects } = match(question)
   return { states: steps, policies: [...new Set(subjects.map(({ name }) => name))] }
 }

@@ -1,7 +1,6 @@
 import type { Store } from '@sluice/limiter/stores/store'
 import { type App, createApp, type Log } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
-import type { Match } from '../rules/matching.ts'
 import type { Ask } from './ask.ts'
 import { batchRoute } from './batch.ts'
 import { checkRoute } from './check.ts'
@@ -11,7 +10,6 @@ import { settleRoutes } from './settle.ts'
 
 export interface HttpParts {
   readonly ask: Ask
-  readonly match: Match
   readonly store: Store
   readonly ids: ReservationIds
   readonly bounds: Bounds
@@ -19,11 +17,11 @@ export interface HttpParts {
 }
 
 /** For those who ask: one route for each way. */
-export function httpApp({ ask, match, store, ids, bounds, log }: HttpParts): App {
+export function httpApp({ ask, store, ids, bounds, log }: HttpParts): App {
   const app = createApp(bounds, log)
   checkRoute(app, ask, bounds)
   batchRoute(app, ask, bounds)
-  reserveRoute(app, ask, match, ids, bounds)
+  reserveRoute(app, ask, ids, bounds)
   settleRoutes(app, store, ids)
   return app
 }

@@ -4,11 +4,10 @@ import type { Step } from '@sluice/limiter/core/decide/step'
 import { HttpError } from '../problem.ts'
 
 /** One step's charge, as whoever settles it needs to know it. */
-export interface Charged extends Pick<Step, 'policy' | 'key' | 'cost' | 'phase' | 'lease' | 'onStoreError'> {
+export interface Charged
+  extends Pick<Step, 'policy' | 'key' | 'cost' | 'costFrom' | 'phase' | 'lease' | 'onStoreError'> {
   /** The policy's name, as callers see it. */
   readonly name: string
-  /** Charged at the request's own cost, not at one of the rule's. */
-  readonly own: boolean
   /** The plan is made of it again, so that a reservation outlives a reload, and may be settled at another node. */
   readonly plan: Policy
 }

@@ -124,6 +124,20 @@ describe('a reservation', () => {
     expect(await remaining('/job', name)).toEqual({ jobs: 2 })
   })
 
+  test('commits a measured cost to the limits that measure it, and leaves those that count requests', async () => {
+    const name = tenant()
+    const { id } = (await reserve('/chat', name)).body
+    expect((await commit(id, { cost: 1_700 })).status).toBe(204)
+    expect(await remaining('/chat', name)).toEqual({ requests: 99, tokens: 8_300 })
+  })
+
+  test('of nothing yet is charged when it is committed', async () => {
+    const name = tenant()
+    const { id } = (await reserve('/bucket', name, { cost: 0 })).body
+    expect((await commit(id, { cost: 4 })).status).toBe(204)
+    expect(await remaining('/bucket', name)).toEqual({ bucket: 6 })
+  })
+
   test('works on descriptors, which may have costs of their own', async () => {
     const entries = [{ key: 'model', value: tenant() }]
     const other = [{ key: 'model', value: tenant() }]

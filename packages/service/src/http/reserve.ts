@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Decision, receipt } from '@sluice/limiter/core/decide/decision'
-import type { Step } from '@sluice/limiter/core/decide/step'
 import { TICKS_PER_MS } from '@sluice/limiter/core/time'
-import type { Question } from '@sluice/limiter/pipeline'
 import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
-import type { Match } from '../rules/matching.ts'
 import { fields, type Schema, WHOLE } from '../schema.ts'
 import { ANSWER_FIELDS, type AnswerBody, answerOf } from './answer.ts'
 import type { Ask } from './ask.ts'
@@ -32,7 +29,7 @@ const TTL: Schema = {
 const DEFAULT_TTL_MS = 60_000
 
 /** `POST /v1/reserve`: charges an estimate, to be settled by commit or cancel. */
-export function reserveRoute(app: App, ask: Ask, match: Match, ids: ReservationIds, bounds: Bounds): void {
+export function reserveRoute(app: App, ask: Ask, ids: ReservationIds, bounds: Bounds): void {
   app.post<{ Body: ReserveBody; Reply: ReserveAnswer }>(
     '/v1/reserve',
     {
@@ -46,27 +43,15 @@ export function reserveRoute(app: App, ask: Ask, match: Match, ids: ReservationI
     },
     async ({ body }) => {
       const question = questionOf(body)
-      const own = atOwnCost(match, question)
       const reply = await ask(question)
-      const reserved = reservedOf(reply.decision, own, (body.ttl_ms ?? DEFAULT_TTL_MS) * TICKS_PER_MS)
+      const reserved = reservedOf(reply.decision, (body.ttl_ms ?? DEFAULT_TTL_MS) * TICKS_PER_MS)
       return { ...answerOf(reply), id: reserved === undefined ? null : ids.seal(reserved) }
     },
   )
 }
 
-/** The states that are charged at the request's own cost: those whose cost follows it. */
-function atOwnCost(match: Match, question: Question): ReadonlySet<string> {
-  const { steps } = match({ ...question, cost: 1 })
-  const others = match({ ...question, cost: 2 }).steps
-  return new Set(steps.filter(({ cost }, i) => cost !== others[i]!.cost).map(stateOf))
-}
-
-function stateOf({ policy, plan, key }: Step): string {
-  return `${policy} ${plan.kind} ${key}`
-}
-
 /** `undefined` when nothing was charged. */
-function reservedOf(decision: Decision, own: ReadonlySet<string>, ttl: number): Reserved | undefined {
+function reservedOf(decision: Decision, ttl: number): Reserved | undefined {
   const left = decision[receipt]
   if (left?.charged !== true) return undefined
   const { steps, figures, at, degraded } = left
@@ -76,8 +61,8 @@ function reservedOf(decision: Decision, own: ReadonlySet<string>, ttl: number): 
     const { role, plan, watches: _watches, ...charge } = steps[i]!
     if (role === 'guard') continue
     const { policy: name } = decision.policies[policies++]!
-    if (!figures[i]!.allowed || charge.cost === 0) continue
-    charges.push({ name, own: own.has(stateOf(steps[i]!)), plan: plan.source!, ...charge })
+    if (!figures[i]!.allowed) continue
+    charges.push({ name, plan: plan.source!, ...charge })
   }
   return { id: randomUUID(), at, until: at + ttl, ...(degraded && { degraded }), charges }
 }

@@ -10,7 +10,7 @@ interface CancelBody {
 }
 
 interface CommitBody extends CancelBody {
-  /** What it did cost, for limits that took the request's own cost. */
+  /** What it did cost, for limits whose cost is measured; where there are none, for those at the request's cost. */
   readonly cost?: number
   /** By the policy's name, for any. */
   readonly costs?: Readonly<Record<string, number>>
@@ -68,17 +68,20 @@ function actualCosts(charges: readonly Charged[], { cost, costs = {} }: CommitBo
       `costs: ${JSON.stringify(unknown.slice(0, 100))} was not charged; ${names.join(', ')} were`,
     )
   }
-  if (cost !== undefined && charges.length > 0 && !charges.some(({ own }) => own)) {
+  const unnamed = charges.filter(({ name }) => !Object.hasOwn(costs, name))
+  const measured = unnamed.filter(({ costFrom }) => costFrom === 'measure')
+  const settled = measured.length > 0 ? measured : unnamed.filter(({ costFrom }) => costFrom === undefined)
+  if (cost !== undefined && charges.length > 0 && settled.length === 0) {
     throw new HttpError(400, `every limit charged has a cost of its own: give costs, for ${names.join(', ')}`)
   }
   return charges.map((charged) => {
     if (Object.hasOwn(costs, charged.name)) return costs[charged.name]!
-    return charged.own && cost !== undefined ? cost : charged.cost
+    return cost !== undefined && settled.includes(charged) ? cost : charged.cost
   })
 }
 
 function changeOf({ at, degraded }: Reserved, charged: Charged, actual: number): Charge {
-  const { name: _name, own: _own, plan: policy, ...rest } = charged
+  const { name: _name, plan: policy, ...rest } = charged
   const plan = planOf(policy)
   const settled = plan.algorithm.name === 'concurrency' ? 0 : actual // a lease ends, whatever it cost
   const step = { ...rest, plan, role: 'enforce' as const }

@@ -1,3 +1,5 @@
+import type { Decision } from '@sluice/limiter/core/decide/decision'
+import { SluiceError } from '@sluice/limiter/core/errors'
 import type { Event, Observer } from '@sluice/limiter/observe/events'
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
 import type { Reload } from '../rules/live-rules.ts'
@@ -28,12 +30,7 @@ export function createJournal(log: Logger): Journal {
   let failing = false
   return {
     observe(event) {
-      if (
-        failing &&
-        event.type === 'decided' &&
-        !event.decision.degraded &&
-        event.decision.policies.length > 0
-      ) {
+      if (failing && event.type === 'decided' && isFromStore(event.decision)) {
         failing = false
         log.info('the store works again')
       }
@@ -45,10 +42,16 @@ export function createJournal(log: Logger): Journal {
     },
     reloaded(reload) {
       if (reload.result === 'refused') {
-        log.error({ reason: reload.error.message }, 'the rules have mistakes: those in force stay')
+        const { error } = reload
+        const why = error instanceof SluiceError ? { reason: error.message } : { err: error }
+        log.error(why, 'the rules cannot be used: those in force stay')
       } else log.info({ result: reload.result }, 'rules are in force as the files have them')
     },
   }
+}
+
+function isFromStore({ degraded, policies }: Decision): boolean {
+  return !degraded && policies.length > 0
 }
 
 /** Messages alone: what else a driver's error carries may tell of keys. */

@@ -55,9 +55,12 @@ export interface WhoseOptions<N extends Native> {
    * that lack it, or refused. Without an address too, `address` is an error.
    */
   readonly onMissingKey?: OnMissingKey | 'address'
-  /** The client's address, where it is not the socket's: Bun, Deno, workers, a CDN's header. In place of `trustProxy`. */
+  /** What stands in for the socket's address: that of Bun or Deno, or what a CDN says in a header of its own. */
   readonly address?: Ask<N, string | undefined>
-  /** How many proxies stand in front, or their addresses and CIDRs. Default `none`: no header is believed. */
+  /**
+   * How many proxies stand in front, or their addresses and CIDRs. Default: `none` is believed; saying so also says
+   * that it is meant.
+   */
   readonly trustProxy?: number | string | readonly string[] | false
   /** The header that those proxies write. Default `x-forwarded-for`. */
   readonly proxyHeader?: 'x-forwarded-for' | 'forwarded'

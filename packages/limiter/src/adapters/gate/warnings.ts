@@ -1,5 +1,6 @@
 import type { Arrival, Native } from './arrival.ts'
 import type { Settings } from './settings.ts'
+import { trustsProxies } from './whose.ts'
 
 /** Looks at requests as they come, and warns, once each, of what the configuration seems to miss. */
 export type Watch<N extends Native> = (arrival: Arrival<N>, address: string | undefined) => void
@@ -9,16 +10,12 @@ const FIRST = 1_000
 const FORWARDED = ['x-forwarded-for', 'forwarded'] as const
 const SEE = 'see docs/frameworks/README.md#behind-a-proxy'
 
-/** Nothing to watch where addresses decide nothing, or come from a function of the user's. */
-export function watchOf<N extends Native>({
-  validate = true,
-  key,
-  address,
-  ...settings
-}: Settings<N>): Watch<N> {
-  if (!validate || key !== undefined || address !== undefined) return () => undefined
-  const { trustProxy = 'none', proxyHeader = 'x-forwarded-for', logger } = settings
-  const trusted = trustProxy === 'none' || trustProxy === false ? undefined : proxyHeader
+/** Nothing to watch where addresses decide nothing, or where no proxy is believed on purpose. */
+export function watchOf<N extends Native>(settings: Settings<N>): Watch<N> {
+  const { validate = true, key, proxyHeader = 'x-forwarded-for', logger } = settings
+  const trusts = trustsProxies(settings)
+  if (!validate || key !== undefined || trusts === false) return () => undefined
+  const trusted = trusts ? proxyHeader : undefined
   let ignored = false
   let first: string | undefined
   let alike = 0
@@ -26,7 +23,7 @@ export function watchOf<N extends Native>({
     const unread = ignored ? undefined : unreadHeader(headers, trusted)
     if (unread !== undefined) {
       ignored = true
-      const why = trusted === undefined ? 'trustProxy is none' : `proxyHeader is ${trusted}`
+      const why = trusted === undefined ? 'trustProxy is not set' : `proxyHeader is ${trusted}`
       logger.warn(
         `rate limit: requests carry ${unread}, which is not believed, since ${why}: whoever comes through one proxy counts as one caller; ${SEE}`,
       )

@@ -28,6 +28,7 @@ export function whoseOf<N extends Native>(settings: Settings<N>): Whose<N> {
   oneOf('onMissingKey', onMissingKey, ['address', 'skip', 'share', 'deny'])
   bits('ipv4Subnet', ipv4Subnet, 8, 32)
   bits('ipv6Subnet', ipv6Subnet, 32, 128)
+  const trusts = trustsProxies(settings)
   const find = clientAddress(proxiesOf(settings))
 
   const missing = (address: string | undefined): Caller | 'skip' | 'deny' => {
@@ -39,8 +40,7 @@ export function whoseOf<N extends Native>(settings: Settings<N>): Whose<N> {
   }
   return {
     async address({ native, peer, headers }) {
-      if (ask === undefined) return find(peer, headers[proxyHeader])
-      return ask(...native)
+      return find(ask === undefined ? peer : await ask(...native), trusts ? headers[proxyHeader] : undefined)
     },
     async caller({ native }, address) {
       if (key !== undefined) return callerOf(await key(...native)) ?? missing(address)
@@ -61,12 +61,16 @@ export function callerOf(given: Key | number | null | undefined): Caller | undef
   throw new ConfigError(`a key must be text, a number, or a list of texts, not ${typeof given}`)
 }
 
-function proxiesOf<N extends Native>({ address, trustProxy, proxyHeader }: Settings<N>): Proxies {
+/** Whether any proxy is believed; `undefined`: nobody has said. */
+export function trustsProxies({ trustProxy }: Pick<Settings<Native>, 'trustProxy'>): boolean | undefined {
+  return trustProxy === undefined ? undefined : trustProxy !== false && trustProxy !== 'none'
+}
+
+function proxiesOf<N extends Native>({ trustProxy, proxyHeader }: Settings<N>): Proxies {
   const header = oneOf('proxyHeader', proxyHeader ?? 'x-forwarded-for', ['x-forwarded-for', 'forwarded'])
-  if (trustProxy === undefined || trustProxy === false || trustProxy === 'none') return { header }
-  if (address !== undefined) throw new ConfigError('give address or trustProxy, not both')
+  if (trustProxy === undefined || !trustsProxies({ trustProxy })) return { header }
   if (typeof trustProxy === 'number') return { header, hops: trustProxy }
-  if ((trustProxy as unknown) === true) {
+  if (typeof trustProxy === 'boolean') {
     throw new ConfigError(
       'trustProxy: true would believe any caller; give the number of proxies, or their CIDRs',
     )

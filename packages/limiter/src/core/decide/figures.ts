@@ -23,8 +23,7 @@ const NEVER = Number.POSITIVE_INFINITY
 /** The instant that counts, in the plan's units: a clock that stepped back is held at the key's last admission. */
 export function instantOf(plan: Plan, cells: Cells, at: number, nowTicks: number): number {
   const now = plan.unit === 1 ? nowTicks : Math.floor(nowTicks / plan.unit)
-  const last = cells[at]!
-  return now < last ? last : now
+  return Math.max(now, cells[at] ?? 0)
 }
 
 /**
@@ -44,7 +43,7 @@ export function figuresOf(
 ): Figures {
   const { algorithm, capacity } = plan
   const left = algorithm.remaining(plan, cells, at, now)
-  const remaining = left > 0 ? left : 0
+  const remaining = Math.max(left, 0)
   const full = remaining >= capacity
   const retry = allowed ? 0 : cost > capacity ? NEVER : algorithm.wait(plan, cells, at, now, cost)
   const more = full ? NEVER : algorithm.wait(plan, cells, at, now, remaining + 1)
@@ -81,7 +80,7 @@ function inMs(plan: Plan, now: number, nowTicks: number, wait: number): number |
   if (plan.unit === 1) return wait / 1_000
   const into = nowTicks - now * plan.unit
   const ticks = wait * plan.unit - (into > 0 && into < plan.unit ? into : 0)
-  return (ticks > 0 ? ticks : 0) / 1_000
+  return Math.max(ticks, 0) / 1_000
 }
 
 /** The instant, in units, from which this state means the same as none: it may be dropped then, and not before. */

@@ -3,16 +3,17 @@ import { ConfigError } from '../errors.ts'
 /** The largest product any algorithm may form. */
 export const MAX: number = Number.MAX_SAFE_INTEGER
 
-/** ⌊a / b⌋ for whole 0 ≤ a ≤ MAX, b ≥ 1: the float quotient may be one too high, never more. */
+/**
+ * ⌊a / b⌋ for whole 0 ≤ a ≤ MAX, b ≥ 1. Exact although the quotient is rounded: a quotient that is no integer k
+ * lies at least 1/b from it, and that is more than half the spacing of doubles at k, for k·b < 2^53.
+ */
 export function floorDiv(a: number, b: number): number {
-  const q = Math.floor(a / b)
-  return q * b > a ? q - 1 : q
+  return Math.floor(a / b)
 }
 
-/** ⌈a / b⌉ for whole 0 ≤ a ≤ MAX, b ≥ 1: the float quotient may be one too low, never more. */
+/** ⌈a / b⌉ for whole 0 ≤ a ≤ MAX, b ≥ 1; exact for the same reason. */
 export function ceilDiv(a: number, b: number): number {
-  const q = Math.ceil(a / b)
-  return q * b < a ? q + 1 : q
+  return Math.ceil(a / b)
 }
 
 /** @throws ConfigError unless `value` is a whole number from `min` to 2^53−1. */

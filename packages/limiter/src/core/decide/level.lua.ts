@@ -25,7 +25,8 @@ return ceilDiv(excess, p.limit)`,
   charge: `
 local level = levelAt(p, c, now)
 local room = p.ceiling * p.period - level
-c[2] = cost > p.ceiling and level + room or level + min(cost * p.period, room)`,
+local taken = cost > p.ceiling and room or cost * p.period
+c[2] = level + (taken < room and taken or room)`,
   refund: `
 local left = p.capacity * p.period - max(0, now - charged) * p.limit
 if left <= 0 then return end

@@ -18,6 +18,8 @@ export interface Step {
   readonly cost: number
   readonly role: 'enforce' | 'quota' | 'shadow' | 'guard'
   readonly watches?: number
+  /** Where the cost is from: a number of the rule's or the descriptor's own, or a measure that the rule reads. Default: the request's. */
+  readonly costFrom?: 'rule' | 'measure'
   /** Shifts this key's windows by so many microseconds, so that not everyone resets at once. */
   readonly phase?: number
   /** What becomes of the step while the store is slow or gone (stores/fallback.ts). Default `open`. */

@@ -1,29 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../errors.ts'
 import { compile } from './compile.ts'
+import { limit } from './limit.samples.ts'
 import { matchRequest } from './match.ts'
 import type { Limit } from './rule.ts'
 
-function limit(own: Partial<Limit>): Limit {
-  return {
-    name: 'login',
-    key: ['ip'],
-    limit: { limit: 5, period: '1m' },
-    algorithm: 'token-bucket',
-    cost: 1,
-    onLimit: 'deny',
-    mode: 'enforce',
-    onStoreError: 'open',
-    onMissingKey: 'skip',
-    exempt: [],
-    overrides: [],
-    replaces: [],
-    ...own,
-  }
+function login(own: Partial<Limit>): Limit {
+  return limit({ name: 'login', key: ['ip'], algorithm: 'token-bucket', ...own })
 }
 
 function compiled(...limits: Partial<Limit>[]): unknown {
-  return compile([{ name: 'shop', limits: limits.map(limit), descriptors: [] }])
+  return compile([{ name: 'shop', limits: limits.map(login), descriptors: [] }])
 }
 
 describe('a mistake', () => {

@@ -14,6 +14,7 @@ import {
 import { BAD_COST, type Matched, refused } from './match.ts'
 import type { RuleOptions } from './rule.ts'
 import { type Gathered, gather, lawOf, rulingOf } from './ruling.ts'
+import { labelOf, statsKeyOf } from './stats-key.ts'
 
 /** One descriptor of a request, as envoyproxy/ratelimit's API has it. */
 export interface DescriptorQuery {
@@ -78,7 +79,7 @@ export function matchDescriptors(
     statuses: [] as DescriptorStatus[],
   } satisfies MatchedDescriptors
   hits.forEach((hit, i) => {
-    matched.statuses.push(statusOf(hit, replaced, matched, descriptors[i]!.cost ?? cost))
+    matched.statuses.push(statusOf(hit, replaced, matched, descriptors[i]!.cost, cost))
   })
   return matched
 }
@@ -88,13 +89,15 @@ function statusOf(
   hit: Hit | undefined,
   replaced: ReadonlySet<string>,
   into: Gathered,
+  own: number | undefined,
   cost: number,
 ): DescriptorStatus {
   if (hit === undefined || (hit.met.name !== undefined && replaced.has(hit.met.name))) return UNCOUNTED
   const { enforcement, met: limit, key } = hit
   if (enforcement === undefined) return { step: -1, limit }
   const step = into.steps.length
-  gather(into, enforcement.law, enforcement.ruling, key, cost)
+  const law = own === undefined ? enforcement.law : { ...enforcement.law, costFrom: 'rule' as const }
+  gather(into, law, enforcement.ruling, key, own ?? cost)
   return { step, limit }
 }
 
@@ -150,20 +153,6 @@ function keyOf(path: readonly DescriptorNode[], entries: readonly Entry[], hash:
 
 function wholeKey(entries: readonly Entry[], hash: Hash): string {
   return joinParts(entries.flatMap(({ key, value }) => [keyPart(key, hash), keyPart(value, hash)]))
-}
-
-function statsKeyOf(domain: string, path: readonly DescriptorNode[], entries: readonly Entry[]): string {
-  const detailed = path.at(-1)!.detailed
-  const labels = path.map(({ shared, valueToMetric, label, value, fits }, i) => {
-    const isOpen = fits !== undefined || value === undefined
-    return !shared && (detailed || (valueToMetric && isOpen)) ? labelOf(entries[i]!) : label
-  })
-  return [domain, ...labels].join('.')
-}
-
-/** `key_value`, as stats keys have it. */
-export function labelOf({ key, value }: Entry): string {
-  return value === '' ? key : `${key}_${value}`
 }
 
 const UNITS = new Map([

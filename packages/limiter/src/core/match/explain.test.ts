@@ -1,28 +1,14 @@
 import { expect, it } from 'vitest'
 import { compile } from './compile.ts'
 import { explainDescriptors, explainRequest } from './explain.ts'
-import type { Descriptor, Domain, Limit, RuleOptions } from './rule.ts'
+import { limit } from './limit.samples.ts'
+import type { Descriptor, Domain, RuleOptions } from './rule.ts'
 
 const options: RuleOptions = {
   algorithm: 'fixed-window',
   onLimit: 'deny',
   mode: 'enforce',
   onStoreError: 'open',
-}
-
-function limit(own: Partial<Limit>): Limit {
-  return {
-    ...options,
-    name: 'a',
-    key: [],
-    limit: { limit: 5, period: '1m' },
-    cost: 1,
-    onMissingKey: 'skip',
-    exempt: [],
-    overrides: [],
-    replaces: [],
-    ...own,
-  }
 }
 
 function descriptor(key: string, own: Partial<Descriptor> = {}): Descriptor {

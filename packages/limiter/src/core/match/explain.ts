@@ -2,9 +2,10 @@ import { Facts } from '../identify/facts.ts'
 import type { Request } from '../request.ts'
 import type { Rules } from './compile.ts'
 import type { DescriptorNode } from './descriptor-tree.ts'
-import { type DescriptorQuery, type Entry, labelOf, matchDescriptors, walk } from './descriptors.ts'
+import { type DescriptorQuery, type Entry, matchDescriptors, walk } from './descriptors.ts'
 import type { Applied, CompiledLimit } from './limit.ts'
 import { replacedBy } from './match.ts'
+import { labelOf } from './stats-key.ts'
 
 /** Why a rule applies to a request, or does not. */
 export interface Explanation {

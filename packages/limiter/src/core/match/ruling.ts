@@ -15,6 +15,7 @@ export interface Law {
   readonly policy: string
   readonly role: Exclude<Step['role'], 'guard'>
   readonly guard: Plan | undefined
+  readonly costFrom: Step['costFrom']
 }
 
 /** One of a rule's quotas, ready to be charged. */
@@ -39,8 +40,12 @@ export function planner(): Planner {
 }
 
 /** @throws ConfigError for options that cannot mean anything together. */
-export function lawOf(options: RuleOptions, policy: string, quota = false): Law {
-  const { onLimit, mode, algorithm, block, soft, jitter } = options
+export function lawOf(
+  options: RuleOptions & { readonly cost?: number | string },
+  policy: string,
+  quota = false,
+): Law {
+  const { onLimit, mode, algorithm, block, soft, jitter, cost = 1 } = options
   if (onLimit === 'delay' && algorithm !== 'leaky-bucket') {
     throw new ConfigError(`delaying goes with leaky-bucket, which has a queue, not with ${algorithm}`)
   }
@@ -55,6 +60,7 @@ export function lawOf(options: RuleOptions, policy: string, quota = false): Law 
     policy,
     role: reports ? 'shadow' : quota ? 'quota' : 'enforce',
     guard: reports ? undefined : guard, // a guard refuses, which a shadow must not
+    costFrom: typeof cost === 'string' ? 'measure' : cost === 1 ? undefined : 'rule',
   }
 }
 
@@ -107,10 +113,10 @@ export interface Gathered {
 
 /** Adds a rule's step, and its guard's right behind it. */
 export function gather(into: Gathered, law: Law, ruling: Ruling, key: string, cost: number): void {
-  const { policy, role, guard } = law
+  const { policy, role, guard, costFrom } = law
   const { plan, subject, spread } = ruling
   const { onStoreError } = subject
-  const step: Step = { plan, policy, key, cost, role, onStoreError }
+  const step: Step = { plan, policy, key, cost, role, onStoreError, ...(costFrom && { costFrom }) }
   into.steps.push(spread > 0 ? { ...step, phase: Math.floor(fraction(key, 0) * spread) } : step)
   into.subjects.push(subject)
   if (guard === undefined) return

@@ -6,6 +6,7 @@ import type { Outcome } from '../store.ts'
 import { Call } from './call.ts'
 import type { Send } from './client.ts'
 import type { Laws } from './laws.ts'
+import type { Script } from './script.ts'
 import { run } from './run.ts'
 import type { StoreTime } from './store-time.ts'
 
@@ -17,6 +18,7 @@ const LOST = -2
 /** A second try brings windows around the store's own time; a third one would only be right by a miracle. */
 const TRIES = 2
 
+interface Written { script: Script; args: string[]; steps: number }
 interface Waiting {
   readonly steps: readonly Step[]
   /** The name of each step's state. */
@@ -84,10 +86,8 @@ export class Batches {
 
   async #ask(requests: readonly Waiting[], slot: number): Promise<void> {
     try {
-      const call = new Call(this.#laws, this.#time.now())
-      const rest = written(call, requests)
-      const length = 1 + FIGURES * requests.reduce((steps, request) => steps + request.steps.length, 0)
-      const reply = await run(this.#send, call.script('decide'), call.args(this.#time.fixed(), rest), length)
+      const { script, args, steps } = this.#written(requests)
+      const reply = await run(this.#send, script, args, 1 + FIGURES * steps)
       this.#time.told(reply[0]!)
       let at = 1
       for (const request of requests) {
@@ -98,6 +98,22 @@ export class Batches {
     } catch (error) {
       for (const request of requests) request.reject(error)
     }
+  }
+
+  #written(requests: readonly Waiting[]): Written {
+    const clock = this.#time.fixed()
+    const [{ steps, names, peek }] = requests as [Waiting]
+    if (requests.length === 1 && steps.length === 1) {
+      const { plan, cost, role, phase = 0, lease = 0 } = steps[0]!
+      const { law, words } = this.#laws.written(plan, this.#time.now())
+      const args = ['1', names[0]!, clock === undefined ? '' : String(clock), peek || role === 'guard' ? '0' : '1', ...words, String(cost)]
+      if (phase !== 0 || lease !== 0) args.push(String(phase), String(lease))
+      return { script: this.#laws.scriptOfOne(law), args, steps: 1 }
+    }
+    const call = new Call(this.#laws, this.#time.now())
+    const rest = written(call, requests)
+    const count = requests.reduce((sum, request) => sum + request.steps.length, 0)
+    return { script: call.script('decide'), args: call.args(clock, rest), steps: count }
   }
 
   #again(request: Waiting, slot: number): void {

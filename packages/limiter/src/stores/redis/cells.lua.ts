@@ -1,12 +1,11 @@
 /** A fixed run of integers: one string, 8 bytes each (a double holds every whole number up to 2^53). */
 export const cellsLua = `
-local cells = {}
-function cells.load(key, law)
+local function loadCells(key, form)
   local text = call('GET', key)
-  if text then return { parse(law.format, text) } end
+  if text then return { parse(form, text) } end
   return { 0, 0, 0, 0, absent = true }
 end
-function cells.save(key, c, law, till)
-  call('SET', key, pack(law.format, unpack(c, 1, law.size)), 'PXAT', till)
+local function saveCells(key, c, till, form, size)
+  call('SET', key, pack(form, unpack(c, 1, size)), 'PXAT', till)
 end
 `

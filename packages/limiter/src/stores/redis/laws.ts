@@ -2,7 +2,7 @@ import type { Plan } from '../../core/decide/algorithm.ts'
 import type { Twin } from '../../core/decide/twin.ts'
 import { twins } from '../../core/decide/twins.ts'
 import { ConfigError } from '../../core/errors.ts'
-import { type Script, scriptOf } from './script.ts'
+import { type Script, scriptOf, scriptOfOne } from './script.ts'
 
 /** A plan as scripts are told of it. */
 export interface Written {
@@ -19,6 +19,7 @@ export class Laws {
   readonly #twins: readonly Twin[] = [...new Set(twins.values())]
   readonly #written = new WeakMap<Plan, Written>()
   readonly #scripts = { decide: new Map<number, Script>(), settle: new Map<number, Script>() }
+  readonly #ones = new Map<number, Script>()
 
   /** @param now microseconds. @throws ConfigError for an algorithm that has no twin */
   written(plan: Plan, now: number): Written {
@@ -37,6 +38,16 @@ export class Laws {
       const used = this.#twins.flatMap((twin, i) => (laws & (1 << (i + 1)) ? ([[i + 1, twin]] as const) : []))
       script = scriptOf(task, new Map(used))
       scripts.set(laws, script)
+    }
+    return script
+  }
+
+  /** The script that decides a request of one step. @param law its number */
+  scriptOfOne(law: number): Script {
+    let script = this.#ones.get(law)
+    if (script === undefined) {
+      script = scriptOfOne(this.#twins[law - 1]!)
+      this.#ones.set(law, script)
     }
     return script
   }

@@ -4,12 +4,11 @@
  * weight under \`w\` and its name.
  */
 export const leasesLua = `
-local leases = {}
-function leases.load(key)
+local function loadLeases(key)
   local scores = call('ZMSCORE', key, 'last', 'held')
   return { -(scores[1] or 0), key = key, held = -(scores[2] or 0), absent = not scores[1] }
 end
-function leases.save(key, c, law, till)
+local function saveLeases(key, c, till)
   call('PEXPIREAT', key, till)
 end
 local function weight(c, name)

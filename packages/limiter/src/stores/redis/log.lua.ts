@@ -8,8 +8,7 @@
  */
 export const logLua = `
 local sub = string.sub
-local log = {}
-function log.load(key)
+local function loadLog(key)
   local tail = call('GETRANGE', key, -1024, -1)
   local n = #tail / 16
   local c = { 0, tail = tail, key = key, blocks = {}, absent = n == 0 }
@@ -57,7 +56,7 @@ local function drop(c, first)
   c.tail = sub(c.tail, (first - c.base) * 16 + 1)
   c.n, c.stored, c.base, c.changed, c.seen = c.n - first, 0, 0, 0, nil
 end
-function log.save(key, c, law, till)
+local function saveLog(key, c, till)
   -- A clock that steps back is held at the last admission: only what had aged then stays aged.
   local aged = c.seen == c[1] and max(0, c.live - 1) or 0
   if c.base == 0 then

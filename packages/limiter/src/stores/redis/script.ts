@@ -3,9 +3,11 @@ import { integersLua } from '../../core/decide/integers.lua.ts'
 import { parameters, type Twin } from '../../core/decide/twin.ts'
 import { cellsLua } from './cells.lua.ts'
 import { decideLua } from './decide.lua.ts'
+import { decideOneLua } from './decide-one.lua.ts'
+import { figuresLua } from './figures.lua.ts'
 import { leasesLua } from './leases.lua.ts'
 import { logLua } from './log.lua.ts'
-import { requestLua } from './request.lua.ts'
+import { partsLua } from './parts.lua.ts'
 import { settleLua } from './settle.lua.ts'
 
 /** A Lua script, and the name under which the server keeps it. */
@@ -14,50 +16,58 @@ export interface Script {
   readonly sha: string
 }
 
-/** Never `tostring` or `..`: what they make of a number above 10^14 is not that number. */
+/** Never `tostring` or `..` on numbers: what they make of one above 10^14 is not that number. */
 const WORDS = `
 local call, pack, parse, format = redis.call, struct.pack, struct.unpack, string.format
 local function whole(n)
   return format('%.0f', n)
 end`
 const KEEPERS = { cells: cellsLua, log: logLua, leases: leasesLua } as const
-const LAWS = {
-  decide: ['remaining', 'wait', 'charge', 'delay', 'refuse', 'lost'],
-  settle: ['remaining', 'wait', 'charge', 'refund', 'lost'],
+const TASKS = { decide: decideLua, settle: settleLua } as const
+const BODIES = {
+  decide: ['remaining', 'wait', 'charge', 'delay', 'lost', 'refuse'],
+  settle: ['remaining', 'wait', 'charge', 'lost', 'refund'],
 } as const
+const ONE = ['remaining', 'wait', 'charge', 'delay', 'lost'] as const
+
+type Body = keyof typeof parameters
 
 /**
- * Puts a script together of fixed texts: only the laws it is asked to know, for a server builds all of it anew on
+ * Puts a script together of fixed texts: only the laws that it must know, for a server makes all of it anew on
  * each call. What varies from call to call is never written into it.
  * @param twins by the number that a part says
  */
-export function scriptOf(task: keyof typeof LAWS, twins: ReadonlyMap<number, Twin>): Script {
+export function scriptOf(task: keyof typeof TASKS, twins: ReadonlyMap<number, Twin>): Script {
   const keepers = new Set([...twins.values()].map(({ keeps }) => KEEPERS[keeps]))
-  const laws = [...twins].map(([number, twin]) => lawOf(number, twin, LAWS[task]))
-  const text = [
-    WORDS,
-    integersLua,
-    ...keepers,
-    'local laws = {}',
-    ...laws,
-    requestLua,
-    task === 'decide' ? decideLua : settleLua,
-  ].join('\n')
-  return { text, sha: createHash('sha1').update(text).digest('hex') }
+  const laws = [...twins].map(([number, twin]) => {
+    const bodies = BODIES[task].filter((name) => twin[name] !== undefined)
+    return `do${twin.locals ?? ''}
+laws[${number}] = { named = ${twin.keeps === 'leases'}, ${fieldsOf(twin).join(', ')}, ${bodies.map((name) => `${name} = function${bodyOf(twin, name)}`).join(', ')} }
+end`
+  })
+  return named([WORDS, integersLua, ...keepers, 'local laws = {}', ...laws, figuresLua, partsLua, TASKS[task]])
 }
 
-function lawOf(number: number, twin: Twin, names: readonly (keyof typeof parameters)[]): string {
-  const { keeps, size = 0, locals = '', extraCount = 0 } = twin
-  const fields = [
-    `load = ${keeps}.load`,
-    `save = ${keeps}.save`,
-    `size = ${size}`,
-    `format = '<${'d'.repeat(size)}'`,
-    `extras = ${extraCount}`,
-    `named = ${keeps === 'leases'}`,
-    ...names.flatMap((name) =>
-      twin[name] === undefined ? [] : [`${name} = function(${parameters[name]})\n${twin[name]}\nend`],
-    ),
-  ]
-  return `do\n${locals}\nlaws[${number}] = {\n${fields.join(',\n')}\n}\nend`
+/** The script for a request of one step. */
+export function scriptOfOne(twin: Twin): Script {
+  const bodies = ONE.map((name) =>
+    twin[name] === undefined ? `local ${name}` : `local function ${name}${bodyOf(twin, name)}`,
+  )
+  const fields = fieldsOf(twin).map((field) => `local ${field}`)
+  const { locals = '', keeps } = twin
+  return named([WORDS, integersLua, KEEPERS[keeps], ...fields, locals, ...bodies, figuresLua, decideOneLua])
+}
+
+function fieldsOf({ keeps, size = 0, extraCount = 0 }: Twin): readonly string[] {
+  const kind = { cells: 'Cells', log: 'Log', leases: 'Leases' }[keeps]
+  return [`load = load${kind}`, `save = save${kind}`, `size = ${size}`, `form = '<${'d'.repeat(size)}'`, `extras = ${extraCount}`]
+}
+
+function bodyOf(twin: Twin, name: Body): string {
+  return `(${parameters[name]})\n${twin[name]}\nend`
+}
+
+function named(texts: readonly string[]): Script {
+  const text = texts.join('\n')
+  return { text, sha: createHash('sha1').update(text).digest('hex') }
 }

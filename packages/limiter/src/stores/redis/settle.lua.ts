@@ -17,7 +17,7 @@ local function charges()
     local k = floor(args[j] / partCount)
     local p, phase = parts[args[j] - k * partCount + 1], args[j + 3] + 0
     local key = KEYS[k + 1]
-    local c = p.law.load(key, p.law)
+    local c = p.law.load(key, p.law.form)
     return key, p, c, heldAt(p, c, at - phase), args[j + 1] + 0, args[j + 2] + 0, phase, args[j + 4] + 0
   end
 end
@@ -36,7 +36,7 @@ for key, p, c, now, change, charged, phase, lease in charges() do
   else
     keeps = false
   end
-  if keeps then law.save(key, c, law, expiry(p, now, law.wait(p, c, now, p.capacity), phase)) end
+  if keeps then law.save(key, c, expiry(p, now, law.wait(p, c, now, p.capacity), phase), law.form, law.size) end
 end
 return { at, 1 }
 `

@@ -1,6 +1,5 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
-import { MAX, wholeNumber } from '../integers.ts'
-import { periodTicks, refuseOptions } from '../period.ts'
+import { countingPlan } from '../counting.ts'
 import type { Policy } from '../policy.ts'
 
 /** Cells before the leases: last admission, leases. A lease is its beginning, its name, its weight. */
@@ -14,21 +13,7 @@ const LEASE = 3
  */
 export const concurrency: Algorithm = {
   name: 'concurrency',
-  plan(policy: Policy): Plan {
-    refuseOptions(policy, 'burst', 'refill', 'rounding')
-    const limit = wholeNumber('limit', policy.limit, 0)
-    const period = periodTicks(policy)
-    return {
-      algorithm: concurrency,
-      kind: `concurrency/${period}`,
-      capacity: limit,
-      limit,
-      period,
-      unit: 1,
-      size: 0,
-      ceiling: Math.min(limit * 2, MAX),
-    }
-  },
+  plan: (policy: Policy): Plan => countingPlan(concurrency, policy, 0),
   remaining: (plan, cells, at, now) => plan.capacity - held(plan, cells, at, now),
   wait(plan, cells, at, now, cost) {
     let missing = cost - (plan.capacity - held(plan, cells, at, now))

@@ -1,6 +1,5 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
-import { MAX, wholeNumber } from '../integers.ts'
-import { periodTicks, refuseOptions } from '../period.ts'
+import { countingPlan } from '../counting.ts'
 import type { Policy } from '../policy.ts'
 import { calendarWindow } from './calendar-window.ts'
 
@@ -13,19 +12,7 @@ export const fixedWindow: Algorithm = {
   name: 'fixed-window',
   plan(policy: Policy): Plan {
     if (typeof policy.period === 'object') return calendarWindow.plan(policy)
-    refuseOptions(policy, 'burst', 'refill', 'rounding')
-    const limit = wholeNumber('limit', policy.limit, 0)
-    const period = periodTicks(policy)
-    return {
-      algorithm: fixedWindow,
-      kind: `fixed-window/${period}`,
-      capacity: limit,
-      limit,
-      period,
-      unit: 1,
-      size: 2,
-      ceiling: Math.min(limit * 2, MAX),
-    }
+    return countingPlan(fixedWindow, policy, 2)
   },
   remaining: (plan, cells, at, now) => plan.capacity - used(plan, cells, at, now),
   wait: (plan, cells, at, now, cost) =>

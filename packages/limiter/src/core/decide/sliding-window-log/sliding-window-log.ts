@@ -1,6 +1,6 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
-import { MAX, wholeNumber } from '../integers.ts'
-import { periodTicks, refuseOptions } from '../period.ts'
+import { countingPlan } from '../counting.ts'
+import { MAX } from '../integers.ts'
 import type { Policy } from '../policy.ts'
 
 /** Cells before the entries: last admission, first entry's index, entries, units dropped before the first. */
@@ -15,21 +15,7 @@ const HEADER = 4
  */
 export const slidingWindowLog: Algorithm = {
   name: 'sliding-window-log',
-  plan(policy: Policy): Plan {
-    refuseOptions(policy, 'burst', 'refill', 'rounding')
-    const limit = wholeNumber('limit', policy.limit, 0)
-    const period = periodTicks(policy)
-    return {
-      algorithm: slidingWindowLog,
-      kind: `sliding-window-log/${period}`,
-      capacity: limit,
-      limit,
-      period,
-      unit: 1,
-      size: 0,
-      ceiling: Math.min(limit * 2, MAX),
-    }
-  },
+  plan: (policy: Policy): Plan => countingPlan(slidingWindowLog, policy, 0),
   remaining: (plan, cells, at, now) => plan.capacity - used(plan, cells, at, now),
   wait(plan, cells, at, now, cost) {
     const free = plan.capacity - used(plan, cells, at, now)

@@ -1,0 +1,61 @@
+import type { Context, Middleware, Next } from 'koa'
+import type { Key } from '../limiter.ts'
+import { createGate } from './gate/gate.ts'
+import { arrivalOf, judged, type RateLimitInfo } from './gate/node-http.ts'
+import type { GateOptions } from './gate/options.ts'
+import type { Verdict } from './gate/verdict.ts'
+
+export type { RateLimitInfo }
+
+export interface KoaOptions extends GateOptions<[Context]> {
+  /** Answers refusals by a quota in place of `message` and `statusCode`; the headers are set. */
+  readonly handler?: (ctx: Context, next: Next, info: RateLimitInfo) => unknown
+}
+
+export type RateLimitMiddleware = Middleware & {
+  /** Forgets what a key has used. */
+  resetKey(key: Key): Promise<void>
+  /** A key's figures now. */
+  getKey(key: Key): Promise<RateLimitInfo>
+}
+
+/**
+ * Middleware for Koa. `ctx.state.rateLimit` has the figures. Failures are thrown.
+ * @throws ConfigError for options that mean nothing
+ */
+export function rateLimit(options: KoaOptions): RateLimitMiddleware {
+  const { handler } = options
+  const gate = createGate<[Context]>(options, ['handler'])
+  const middleware: Middleware = async (ctx, next) => {
+    const verdict = await judged(
+      gate,
+      { ...arrivalOf<[Context]>(ctx.req, [ctx]), url: ctx.originalUrl },
+      {
+        response: ctx.res,
+        setHeader: (name, value) => ctx.set(name, value),
+        getHeader: (name) => ctx.response.get(name),
+        show: (name, info) => Object.assign(ctx.state, { [name]: info }),
+      },
+    )
+    if (verdict === undefined) {
+      ctx.respond = false
+      return
+    }
+    const { refusal, info } = verdict
+    if (refusal === undefined) return next().catch((error) => throwWith(error, verdict))
+    if (handler !== undefined && info !== undefined) return handler(ctx, next, info)
+    ctx.status = refusal.status
+    ctx.body = refusal.text
+    ctx.set('Content-Type', refusal.type)
+  }
+  return Object.assign(middleware, { resetKey: gate.reset, getKey: gate.peek })
+}
+
+/** Koa drops all headers when it answers an error, but for those that the error brings along. */
+function throwWith(error: unknown, verdict: Verdict): never {
+  if (error instanceof Error) {
+    const { headers } = error as { headers?: Readonly<Record<string, string>> }
+    Object.assign(error, { headers: { ...Object.fromEntries(verdict.headers()), ...headers } })
+  }
+  throw error
+}

@@ -1,0 +1,172 @@
+import 'reflect-metadata'
+import { All, Controller, type ExecutionContext, Get, Module, Req, Res } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js'
+import { type Application, adapterSuite } from '@sluice/conformance'
+import type { Request, Response } from 'express'
+import { describe, expect, it } from 'vitest'
+import { MemoryStore } from '../stores/memory.ts'
+import { FakeClock } from '../testing.ts'
+import { type NestModuleOptions, RateLimitGuard, RateLimitModule, SkipThrottle, Throttle } from './nest.ts'
+
+/** What `@A() @B() method()` does, for a tool chain without decorators. */
+function decorate(
+  owner: { prototype: object },
+  method: string,
+  ...decorators: readonly MethodDecorator[]
+): void {
+  const descriptor = Object.getOwnPropertyDescriptor(owner.prototype, method)!
+  for (const each of decorators) each(owner.prototype, method, descriptor)
+}
+
+async function listen(
+  controller: new () => object,
+  modules: readonly ReturnType<typeof RateLimitModule.forRoot>[],
+) {
+  class App {}
+  Module({ imports: [...modules], controllers: [controller] })(App)
+  const app = await NestFactory.create(App, { logger: false })
+  await app.listen(0, '127.0.0.1')
+  const server = app.getHttpServer()
+  return {
+    port: server.address().port as number,
+    close: () => {
+      server.closeAllConnections()
+      return app.close()
+    },
+  }
+}
+
+adapterSuite({ describe, it }, 'Nest', {
+  header: ([context], name) => (context as ExecutionContext).switchToHttp().getRequest().get(name),
+  listen(options, application) {
+    class Everything {
+      all(request: Request, response: Response): Promise<void> {
+        return answer(application, request, response)
+      }
+    }
+    Controller()(Everything)
+    decorate(Everything, 'all', All('{*path}'))
+    Req()(Everything.prototype, 'all', 0)
+    Res()(Everything.prototype, 'all', 1)
+    return listen(
+      Everything,
+      options.map((each) => RateLimitModule.forRoot(each)),
+    )
+  },
+  except: {
+    'calls a problem a problem': 'Nest gives every exception the type application/json',
+    'lets a function write the body, from the figures': 'Nest puts text into an object of its own',
+  },
+})
+
+async function answer(application: Application, request: Request, response: Response): Promise<void> {
+  const { status = 200, body = '' } = await application({ path: request.path, info: request.rateLimit })
+  response.status(status).send(body)
+}
+
+describe('Nest', () => {
+  const options = (more?: Partial<NestModuleOptions>): NestModuleOptions => ({
+    limit: 9,
+    period: '1m',
+    name: 'test',
+    store: new MemoryStore({ clock: new FakeClock() }),
+    ...more,
+  })
+
+  class Routes {
+    plain() {}
+    strict() {}
+    other() {}
+    free() {}
+  }
+  Controller()(Routes)
+  decorate(Routes, 'plain', Get('plain'))
+  decorate(Routes, 'strict', Get('strict'), Throttle({ limit: 1 }))
+  decorate(Routes, 'other', Get('other'), Throttle({ limit: 1, message: 'enough' }))
+  decorate(Routes, 'free', Get('free'), SkipThrottle())
+
+  async function statuses(
+    module: ReturnType<typeof RateLimitModule.forRoot>,
+    ...paths: string[]
+  ): Promise<number[]> {
+    const server = await listen(Routes, [module])
+    const statuses: number[] = []
+    for (const path of paths) statuses.push((await fetch(`http://127.0.0.1:${server.port}/${path}`)).status)
+    await server.close()
+    return statuses
+  }
+
+  it('limits handlers as they ask: together, by themselves, or not', async () => {
+    const module = RateLimitModule.forRoot(options({ limit: 2 }))
+    expect(
+      await statuses(module, 'plain', 'strict', 'strict', 'other', 'plain', 'free', 'plain', 'free'),
+    ).toEqual([200, 200, 429, 200, 200, 200, 429, 200])
+  })
+
+  it('limits only those that ask, where that is said', async () => {
+    const { limit: _, ...unlimited } = options({ global: false })
+    expect(await statuses(RateLimitModule.forRoot(unlimited), 'plain', 'strict', 'strict')).toEqual([
+      200, 200, 429,
+    ])
+  })
+
+  it('takes options that are made of what is injected', async () => {
+    const module = RateLimitModule.forRootAsync({ useFactory: async () => options({ limit: 1 }) })
+    expect(await statuses(module, 'plain', 'plain')).toEqual([200, 429])
+  })
+
+  it('limits the handlers of a class together, but those that say otherwise', async () => {
+    class Strict {
+      one() {}
+      two() {}
+      free() {}
+    }
+    Throttle({ limit: 1 })(Strict)
+    decorate(Strict, 'free', SkipThrottle())
+    const guard = new RateLimitGuard(options())
+    const call = async (method: 'one' | 'two' | 'free') => {
+      const { req, res } = fakeHttp()
+      const context = new ExecutionContextHost([req, res], Strict, Strict.prototype[method])
+      return guard.canActivate(context).catch((error) => error.getStatus())
+    }
+    expect([await call('one'), await call('two'), await call('free')]).toEqual([true, 429, true])
+  })
+
+  it('T17: counts a field of a GraphQL operation as often as it is resolved, and sets headers where it can', async () => {
+    const guard = new RateLimitGuard(options({ limit: 2 }))
+    for (const context of [{ req: fakeHttp().req, res: fakeHttp().res }, { req: fakeHttp().req }]) {
+      const results = []
+      for (let i = 0; i < 3; i++) {
+        const host = new ExecutionContextHost([{}, {}, context, {}], Routes, Routes.prototype.plain)
+        host.setType('graphql')
+        results.push(await guard.canActivate(host).catch((error) => error.getStatus()))
+      }
+      expect(results).toEqual('res' in context ? [true, true, 429] : [429, 429, 429])
+      if (context.res !== undefined) expect(context.res.headers.get('Retry-After')).toBe('60')
+    }
+  })
+
+  it('T17: counts messages of WebSockets, and throws what the application makes of a refusal', async () => {
+    const guard = new RateLimitGuard(
+      options({ limit: 1, exception: (_, { key }) => new Error(`enough of ${key}`) }),
+    )
+    const message = (client: object) => {
+      const host = new ExecutionContextHost([client, 'hello'], Routes, Routes.prototype.plain)
+      host.setType('ws')
+      return guard.canActivate(host)
+    }
+    expect(await message({ handshake: { address: '192.0.2.1' } })).toBe(true)
+    await expect(message({ _socket: { remoteAddress: '192.0.2.1' } })).rejects.toThrow('enough of 192.0.2.1')
+  })
+})
+
+function fakeHttp() {
+  const headers = new Map<string, string>()
+  const res = {
+    headers,
+    setHeader: (name: string, value: string) => headers.set(name, value),
+    getHeader: (name: string) => headers.get(name),
+  }
+  return { req: { method: 'GET', url: '/', headers: {}, socket: { remoteAddress: '192.0.2.1' } }, res }
+}

@@ -1,0 +1,21 @@
+import type { DescriptorNode } from './descriptor-tree.ts'
+import type { Entry } from './descriptors.ts'
+
+/** What a descriptor is called in metrics, where its rules ask for the request's own values. */
+export function statsKeyOf(
+  domain: string,
+  path: readonly DescriptorNode[],
+  entries: readonly Entry[],
+): string {
+  const detailed = path.at(-1)!.detailed
+  const labels = path.map(({ shared, valueToMetric, label, value, fits }, i) => {
+    const isOpen = fits !== undefined || value === undefined
+    return !shared && (detailed || (valueToMetric && isOpen)) ? labelOf(entries[i]!) : label
+  })
+  return [domain, ...labels].join('.')
+}
+
+/** `key_value`, as stats keys have it. */
+export function labelOf({ key, value }: Entry): string {
+  return value === '' ? key : `${key}_${value}`
+}

@@ -1,0 +1,26 @@
+/**
+ * Decides a request of one step, as decide.lua.ts does, with what that costs for one alone left out. ARGV: the
+ * time or nothing, 1 if the step may charge, the plan's five integers and the twin's extras, the cost, and where
+ * there are any the phase and the lease.
+ */
+export const decideOneLua = `
+local p = {
+  capacity = args[3] + 0, limit = args[4] + 0, period = args[5] + 0, unit = args[6] + 0, ceiling = args[7] + 0,
+}
+for j = 1, extras do p[j] = args[7 + j] + 0 end
+local i = 8 + extras
+local key, cost, phase = KEYS[1], args[i] + 0, (args[i + 1] or 0) + 0
+local c = load(key, form)
+local now = heldAt(p, c, at - phase)
+local ok = cost == 0 or cost <= remaining(p, c, now)
+local turn = delay and ok and cost > 0 and delay(p, c, now) or 0
+local charged = ok and cost > 0 and args[2] == '1'
+if charged then
+  if lost and lost(p, c, now) then return { at, -2, -2, -2, -2, -2, -2 } end
+  charge(p, c, now, cost, (args[i + 2] or 0) + 0)
+  c[1] = now
+end
+local left, retry, more, reset, full = figures(remaining, wait, p, c, now, cost, ok)
+if charged then save(key, c, expiry(p, now, full, phase), form, size) end
+return { at, left, retry, more, reset, turn < BIG and turn or exact(turn), now }
+`

@@ -1,0 +1,42 @@
+/**
+ * What every script of ours begins with: the server's time, read once (or, in a run under a clock of its own, the
+ * time in ARGV[1]), when a state may be dropped, and how figures are made.
+ */
+export const figuresLua = `
+local args, clock = ARGV, call('TIME')
+clock = clock[1] * 1000000 + clock[2]
+local at = args[1] == '' and clock or args[1] + 0
+-- The instant that counts, in units: a clock that stepped back is held at the last admission.
+local function heldAt(p, c, ticks)
+  local now = p.unit == 1 and ticks or floor(ticks / p.unit)
+  return now < c[1] and c[1] or now
+end
+-- When a state may be dropped, in ms since the epoch: never early, and where nothing refills it, after 100 years.
+-- Under a clock that is not the server's nothing may expire before the run is over: a day.
+local function expiry(p, now, wait, phase)
+  local soon = floor(clock / 1000)
+  if at ~= clock then return whole(soon + 86400000) end
+  local till, last = (now + wait) * p.unit + phase, soon + 3155760000000
+  till = till < MAX and ceilDiv(till, 1000) or last
+  return whole(till > last and last or till > soon and till or soon + 1)
+end
+-- Clients read integers that close to 2^53 wrongly.
+local BIG = 9007199254740900
+local function exact(n)
+  if n < BIG then return n end
+  return n == huge and -1 or whole(n)
+end
+-- Remaining, retry, more and reset as the reply says them, and the wait until the state means nothing.
+local function figures(remaining, wait, p, c, now, cost, ok)
+  local left, capacity = remaining(p, c, now), p.capacity
+  if left < 0 then left = 0 end
+  local retry, more, reset = 0, -1, 0
+  if not ok then retry = cost > capacity and -1 or wait(p, c, now, cost) end
+  if left < capacity then
+    more = wait(p, c, now, left + 1)
+    reset = left + 1 == capacity and more or wait(p, c, now, capacity)
+  end
+  if left < BIG and retry < BIG and more < BIG and reset < BIG then return left, retry, more, reset, reset end
+  return exact(left), exact(retry), exact(more), exact(reset), reset
+end
+`
