@@ -1,0 +1,64 @@
+import { type Decision, receipt } from '../core/decide/decision.ts'
+import { ConfigError } from '../core/errors.ts'
+import { next } from '../engine.ts'
+import { createLimiter, type Limiter } from '../limiter.ts'
+import { MemoryStore } from '../stores/memory.ts'
+import type { Store } from '../stores/store.ts'
+
+/** More than anyone has hits in a window: these libraries compare with the limit themselves. */
+const NO_LIMIT = 1_000_000_000
+
+export interface DropInOptions {
+  /** Where counters live. Default: a MemoryStore of its own. */
+  readonly store?: Store
+  /** Keeps these counters apart from others in `store`; needed with one. */
+  readonly name?: string
+}
+
+/** What a drop-in is made of. @throws ConfigError for a store without a name */
+export function placeOf({ store, name }: DropInOptions, otherwise: string): { store: Store; name: string } {
+  if (store !== undefined && name === undefined) {
+    throw new ConfigError('counters in a store need a name, to keep them apart from others')
+  }
+  return { store: store ?? new MemoryStore(), name: name ?? otherwise }
+}
+
+export interface Hits {
+  readonly hits: number
+  /** Milliseconds until the window ends; 0 where none is open. */
+  readonly endsInMs: number
+}
+
+type Promised<T> = T | Promise<T>
+
+/** Hits by key, in windows that open with a key's first hit. */
+export interface HitCounter {
+  hit(key: string): Promised<Hits>
+  look(key: string): Promised<Hits>
+  /** Takes one hit back, if the window has any. */
+  takeBack(key: string): Promised<unknown>
+  forget(key: string): Promised<void>
+}
+
+/** @param windowMs milliseconds or text. @throws ConfigError for a window that cannot be kept */
+export function hitCounter(store: Store, name: string, windowMs: number | string): HitCounter {
+  const limiter: Limiter<'hits', boolean> = createLimiter({
+    name,
+    store,
+    policies: { hits: { algorithm: 'token-bucket', refill: 'interval', limit: NO_LIMIT, period: windowMs } },
+  })
+  const hitsOf = ({ limit, remaining, resetAfterMs }: Decision): Hits => ({
+    hits: limit - remaining,
+    endsInMs: resetAfterMs ?? 0,
+  })
+  return {
+    hit: (key) => next(limiter.check(key), hitsOf),
+    look: (key) => next(limiter.peek(key), hitsOf),
+    takeBack: (key) =>
+      next(limiter.peek(key), (decision) => {
+        const { steps, at } = decision[receipt]!
+        return store.settle([{ step: steps[0]!, at, change: -1 }])
+      }),
+    forget: (key) => limiter.reset(key),
+  }
+}

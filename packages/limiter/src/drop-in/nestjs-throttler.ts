@@ -1,0 +1,60 @@
+import { createLimiter, type Limiter } from '../limiter.ts'
+import { type DropInOptions, placeOf } from './hits.ts'
+
+/** What @nestjs/throttler asks of a storage; times of the answer are in seconds, rounded up. */
+export interface ThrottlerStorage {
+  increment(
+    key: string,
+    ttl: number,
+    limit: number,
+    blockDuration: number,
+    throttlerName: string,
+  ): Promise<{ totalHits: number; timeToExpire: number; isBlocked: boolean; timeToBlockExpire: number }>
+}
+
+/** Limits kept ready, where functions give them. */
+const MAX_LIMITERS = 1_000
+
+/**
+ * A storage for @nestjs/throttler: `ThrottlerModule.forRoot({ throttlers, storage: throttlerStorage() })`. A refusal
+ * blocks the key for `blockDuration`, and is not counted.
+ */
+export function throttlerStorage(options: DropInOptions = {}): ThrottlerStorage {
+  const { store, name } = placeOf(options, 'nestjs-throttler')
+  const limiters = new Map<string, Limiter<string, boolean>>()
+  const limiterFor = (
+    ttl: number,
+    limit: number,
+    blockDuration: number,
+    throttler: string,
+  ): Limiter<string, boolean> => {
+    const id = `${ttl}/${limit}/${blockDuration}/${throttler}`
+    const known = limiters.get(id)
+    if (known !== undefined) return known
+    const block = blockDuration > 0 ? { block: { after: 1, within: ttl, for: blockDuration } } : undefined
+    const limiter = createLimiter({
+      name: `${name}/${throttler}`,
+      store,
+      policies: { hits: { algorithm: 'token-bucket', refill: 'interval', limit, period: ttl, ...block } },
+    })
+    if (limiters.size >= MAX_LIMITERS) limiters.clear()
+    limiters.set(id, limiter)
+    return limiter
+  }
+  return {
+    async increment(key, ttl, limit, blockDuration, throttler) {
+      const decision = await limiterFor(ttl, limit, blockDuration, throttler).check(key)
+      const { allowed, remaining, resetAfterMs, retryAfterMs } = decision
+      return {
+        totalHits: allowed ? limit - remaining : limit + 1,
+        timeToExpire: seconds(resetAfterMs),
+        isBlocked: !allowed,
+        timeToBlockExpire: allowed ? 0 : Math.max(1, seconds(retryAfterMs)),
+      }
+    },
+  }
+}
+
+function seconds(ms: number | null): number {
+  return ms === null ? 0 : Math.ceil(ms / 1_000)
+}

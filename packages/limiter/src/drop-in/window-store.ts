@@ -1,0 +1,57 @@
+import { ConfigError } from '../core/errors.ts'
+import { next } from '../engine.ts'
+import { MemoryStore } from '../stores/memory.ts'
+import { type DropInOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
+
+export interface WindowInfo {
+  totalHits: number
+  resetTime: Date
+}
+
+type Promised<T> = T | Promise<T>
+
+/** The store contract that express-rate-limit and hono-rate-limiter share. */
+export class WindowStore {
+  /** Whether keys here can meet those of another instance. */
+  readonly localKeys: boolean
+  readonly prefix: string
+  readonly #place: ReturnType<typeof placeOf>
+  #counter: HitCounter | undefined
+
+  constructor(options: DropInOptions, otherwise: string) {
+    this.#place = placeOf(options, otherwise)
+    this.localKeys = this.#place.store instanceof MemoryStore
+    this.prefix = this.#place.name
+  }
+
+  /** Called by the library. @throws ConfigError for a window that cannot be kept */
+  init({ windowMs }: { readonly windowMs: number }): void {
+    this.#counter = hitCounter(this.#place.store, this.#place.name, windowMs)
+  }
+
+  /** `undefined` for a key without hits. */
+  get(key: string): Promised<WindowInfo | undefined> {
+    return next(this.#hits.look(key), (hits) => (hits.hits === 0 ? undefined : infoOf(hits)))
+  }
+
+  increment(key: string): Promised<WindowInfo> {
+    return next(this.#hits.hit(key), infoOf)
+  }
+
+  decrement(key: string): Promised<void> {
+    return next(this.#hits.takeBack(key), () => undefined)
+  }
+
+  resetKey(key: string): Promised<void> {
+    return this.#hits.forget(key)
+  }
+
+  get #hits(): HitCounter {
+    if (this.#counter === undefined) throw new ConfigError('the store has not been given to a limiter yet')
+    return this.#counter
+  }
+}
+
+function infoOf({ hits, endsInMs }: Hits): WindowInfo {
+  return { totalHits: hits, resetTime: new Date(Date.now() + endsInMs) }
+}
