@@ -7,6 +7,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: shared.conditions } },
   test: {
     pool: shared.pool,
+    // A slow machine must not fail a test.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Samples of docs/ are written there, to be run as they stand.
     server: { deps: { inline: [/node_modules\/\.cache\/docs\//] } },
     projects: [
@@ -24,8 +27,6 @@ export default defineConfig({
         test: {
           name: 'services',
           include: ['packages/*/src/**/*.services.test.ts', 'docs/**/*.services.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
           fileParallelism: false,
         },
       },

@@ -93,7 +93,7 @@ export function fileOf(page: Page, block: Block): string {
 
 /** A sample whose first line names the file that the rest stands in. */
 export function isExcerpt({ language, text }: Block): boolean {
-  return language === 'ts' && /^\/\/ \S+\.ts\n/.test(text)
+  return language === 'ts' && /^\/\/ \S+\.[jt]s\n/.test(text)
 }
 
 /** A sample that stands by itself. */

@@ -5,12 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const packs = mkdtempSync(join(tmpdir(), 'sluice-packs-'))
-const run = (program, ...args) => execFileSync('npx', ['--no-install', program, ...args], { stdio: 'inherit' })
+const run = (program, ...args) =>
+  execFileSync('npx', ['--no-install', program, ...args], { stdio: 'inherit' })
 try {
   for (const name of readdirSync('packages')) {
     const folder = join('packages', name)
     if (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).private) continue
-    const [pack] = JSON.parse(execFileSync('npm', ['pack', '--json', '--pack-destination', packs, `./${folder}`], { encoding: 'utf8' }))
+    const [pack] = JSON.parse(
+      execFileSync('npm', ['pack', '--json', '--pack-destination', packs, `./${folder}`], {
+        encoding: 'utf8',
+      }),
+    )
     const file = join(packs, pack.filename)
     console.log(`${pack.name}: ${pack.entryCount} files, ${Math.round(pack.size / 1024)} KiB packed`)
     run('publint', 'run', file, '--strict', '--pack', 'false')

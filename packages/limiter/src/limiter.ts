@@ -1,3 +1,4 @@
+import { aheadOf, checkLease } from './core/decide/ahead.ts'
 import { planOf } from './core/decide/algorithms.ts'
 import { blockPlan } from './core/decide/block/block.ts'
 import { type Decision, receipt, type Subject } from './core/decide/decision.ts'
@@ -23,6 +24,11 @@ export interface LimiterPolicy extends Policy {
   readonly onStoreError?: 'open' | 'closed' | 'local'
   /** After so many refusals within a time, refuse everything for a time. */
   readonly block?: { readonly after: number; readonly within: number | string; readonly for: number | string }
+  /**
+   * Units that each node may take ahead, where the store is a PrepaidStore: a whole number ≥ 2, of which the capacity
+   * counts at most. Only in a limiter of one policy: several are decided as one, by the store.
+   */
+  readonly lease?: number
 }
 
 export interface LimiterOptions<Name extends string, Async extends boolean> {
@@ -86,6 +92,8 @@ export function createLimiter<const Name extends string, Async extends boolean =
     partsOf(`${name}/${policy}`, policy, given, blockable && i === 0),
   )
   if (parts.length === 0) throw new ConfigError('a limiter needs at least one policy')
+  if (parts.length > 1 && parts.some(({ ahead }) => ahead !== undefined))
+    throw new ConfigError('a lease goes with one policy, and neither with block nor with blockable')
   const subjects = parts.map(({ subject }) => subject)
 
   const ask = (key: Key, cost: number): Asked => {
@@ -139,13 +147,14 @@ export function createLimiter<const Name extends string, Async extends boolean =
 
 /** What a policy adds to every request: the same but for the key and the cost. */
 interface Part extends Pick<Step, 'plan' | 'policy' | 'role' | 'onStoreError'> {
+  readonly ahead: number | undefined
   readonly watches: number | undefined
   readonly subject: Subject
 }
 
 function partsOf(policy: string, name: string, given: LimiterPolicy, blockable: boolean): Part[] {
   checkName(name)
-  const { soft, block, shadow, onStoreError } = given
+  const { soft, block, shadow, onStoreError, lease } = given
   if (soft !== undefined && !(soft > 0 && soft <= 1))
     throw new ConfigError(`soft must lie in 0–1, not ${soft}`)
   const plan = planOf(given)
@@ -156,12 +165,15 @@ function partsOf(policy: string, name: string, given: LimiterPolicy, blockable: 
     ...(soft === undefined ? undefined : { soft }),
   }
   const shared = { subject, ...(onStoreError === undefined ? undefined : { onStoreError }) }
-  const own: Part = { plan, policy, role: shadow ? 'shadow' : 'enforce', watches: undefined, ...shared }
+  const role = shadow ? 'shadow' : 'enforce'
+  if (lease !== undefined) checkLease(lease, { algorithm: given.algorithm, role, guarded: false })
+  const own: Part = { plan, policy, role, watches: undefined, ahead: aheadOf(lease, plan), ...shared }
   if (block === undefined && !blockable) return [own]
   const guard = {
     plan: blockPlan(block ?? BY_HAND),
     policy: `${policy}/block`,
     role: 'guard' as const,
+    ahead: undefined,
     ...shared,
   }
   // A guard's place in the list is not known here: 0 says that it is told, engine.ts says of whom.
@@ -171,13 +183,14 @@ function partsOf(policy: string, name: string, given: LimiterPolicy, blockable: 
 /** A guard that nothing but `block` ever sets. */
 const BY_HAND = { after: 1, within: 1, for: 1 }
 
-function stepOf({ plan, policy, role, watches, onStoreError }: Part, key: string, cost: number): Step {
+function stepOf({ plan, policy, role, watches, onStoreError, ahead }: Part, key: string, cost: number): Step {
   const own = role === 'guard' && cost > 1 ? 1 : cost
   const step: Step =
     watches === undefined
       ? { plan, policy, key, cost: own, role }
       : { plan, policy, key, cost: own, role, watches }
-  return onStoreError === undefined ? step : { ...step, onStoreError }
+  if (onStoreError === undefined && ahead === undefined) return step
+  return { ...step, ...(onStoreError && { onStoreError }), ...(ahead && { ahead }) }
 }
 
 /** Lists of parts begin with NUL; so do texts that begin with it, so that a text never meets a list. */

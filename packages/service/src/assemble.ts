@@ -1,11 +1,8 @@
 import { dialectsOf } from '@sluice/limiter/core/respond/dialects'
 import type { Event } from '@sluice/limiter/observe/events'
 import { createPipeline } from '@sluice/limiter/pipeline'
-import { FallbackStore } from '@sluice/limiter/stores/fallback'
-import { MemoryStore } from '@sluice/limiter/stores/memory'
-import type { Store } from '@sluice/limiter/stores/store'
 import { adminApp } from './admin/admin-app.ts'
-import { answers } from './admin/health.ts'
+import { answers, type Readiness } from './admin/health.ts'
 import type { App, Log } from './app.ts'
 import { boundsOf } from './bounds.ts'
 import { asking } from './http/ask.ts'
@@ -16,6 +13,7 @@ import { createMetrics } from './observe/metrics.ts'
 import { Tallies } from './observe/tallies.ts'
 import { LiveRules } from './rules/live-rules.ts'
 import type { ServiceOptions } from './service-options.ts'
+import { storesFor } from './stores.ts'
 
 /** A service whose rules are not loaded yet, and to which nobody is listening. */
 export interface Parts {
@@ -32,14 +30,18 @@ export function assemble(options: ServiceOptions, stopping: () => boolean): Part
   const bounds = boundsOf(options.bounds)
   const log = createLog(options.log ?? {})
   const journal = createJournal(log)
-  const store = storeFor(options, (error) => {
-    metrics.storeFailed()
-    journal.storeFailed(error)
+  const stores = storesFor(options, {
+    answered: (ms) => metrics.storeAnswered(ms / 1_000),
+    failed(error) {
+      metrics.storeFailed()
+      journal.storeFailed(error)
+    },
   })
+  const { store } = stores
   const tallies = new Tallies(
     (domain, policy) => rules.live?.domains.get(domain)?.policies.has(policy) ?? false,
   )
-  const metrics = createMetrics(tallies, store)
+  const metrics = createMetrics(tallies, stores)
   const rules = new LiveRules({
     paths: options.rules,
     load: { mergeDomains },
@@ -56,10 +58,14 @@ export function assemble(options: ServiceOptions, stopping: () => boolean): Part
     journal.observe(event)
   }
   const pipeline = createPipeline<boolean>({ rules: inForce, store, respond, observe, wallClock })
-  const readiness = async (): Promise<string[]> => [
-    ...(stopping() ? ['the service is stopping'] : []),
-    ...((await answers(store)) ? [] : ['the store does not answer']),
-  ]
+  const readiness: Readiness = async () => {
+    const storeFails = (await answers(store)) ? [] : ['the store does not answer']
+    const needsStore = options.readiness === 'store'
+    return {
+      reasons: [...(stopping() ? ['the service is stopping'] : []), ...(needsStore ? storeFails : [])],
+      warnings: needsStore ? [] : storeFails,
+    }
+  }
   const shared = { store, bounds, log }
   return {
     http: httpApp({ ...shared, ask: asking(pipeline, metrics.timed), ids: reservationIds(secret) }),
@@ -67,13 +73,4 @@ export function assemble(options: ServiceOptions, stopping: () => boolean): Part
     rules,
     log,
   }
-}
-
-/** A store outside this process may be slow or gone: every rule says what happens then. */
-function storeFor(
-  { store = new MemoryStore(), fallback }: ServiceOptions,
-  onFailure: (error: unknown) => void,
-): Store {
-  if (!store.async || store instanceof FallbackStore) return store
-  return new FallbackStore(store, { ...fallback, onFailure })
 }

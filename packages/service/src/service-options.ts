@@ -1,4 +1,5 @@
 import type { RespondOptions } from '@sluice/limiter/core/respond/respond'
+import type { DenyCacheOptions } from '@sluice/limiter/stores/deny-cache'
 import type { FallbackOptions } from '@sluice/limiter/stores/fallback'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { Bounds } from './bounds.ts'
@@ -12,9 +13,19 @@ export interface ServiceOptions {
   readonly mergeDomains?: boolean
   /** Reloads when the files change. Default true. */
   readonly watch?: boolean | WatchOptions
-  /** Default: a MemoryStore. One outside this process is asked through a FallbackStore. Whoever gives a store closes it. */
+  /**
+   * Default: a MemoryStore. One outside this process is asked through a FallbackStore and a DenyCache. Whoever gives a
+   * store closes it.
+   */
   readonly store?: Store
-  readonly fallback?: Omit<FallbackOptions, 'onFailure'>
+  readonly fallback?: Omit<FallbackOptions, 'onAnswer' | 'onFailure'>
+  /** How refusals of a store outside this process are repeated; `false`: it is always asked. */
+  readonly denyCache?: boolean | DenyCacheOptions
+  /**
+   * `store`: a store that does not answer makes the service unready. Default: it is a warning, since every rule says
+   * what happens then.
+   */
+  readonly readiness?: 'store'
   /** `HOST:PORT` for those who ask. Default `127.0.0.1:8080`; port 0 is any free one. */
   readonly http?: string
   /** `HOST:PORT` for operators, who need no password: keep it private. Default `127.0.0.1:6070`. */

@@ -64,8 +64,9 @@ a store must share it.`,
         log: { level: (values['log-level'] ?? 'info') as (typeof LEVELS)[number], stream: io.stdout },
       })
       const addresses = await service.start()
+      const stopped = untilStopped(service, io) // whoever has read the banner may send signals
       io.stderr.write(bannerOf(addresses, samplesOf(domains, rules)))
-      await untilStopped(service, io)
+      await stopped
       return 0
     } finally {
       await store.close()

@@ -68,6 +68,19 @@ export function callers(runner: Runner, adapter: AdapterUnderTest): void {
     equal(log.length, 0)
   })
 
+  test('T61: knows an address however a proxy spells it', { ...TWO, trustProxy: 1 }, async ({
+    statuses,
+    get,
+  }) => {
+    const spelt: number[] = []
+    for (const address of ['1.2.3.4', '1.2.3.4:5678', '::ffff:102:304', '64:ff9b::1.2.3.4']) {
+      spelt.push(...(await statuses(1, '/', via(address))))
+    }
+    deepEqual(spelt, [200, 200, 429, 429])
+    equal(JSON.parse((await get('/', via('2001:db8::1'))).body).key, '2001:db8::/64')
+    equal((await get('/', via('2001:db8::ffff'))).headers.ratelimit, '"default";r=0;t=60')
+  })
+
   test('reads Forwarded, where its proxies write that', {
     ...TWO,
     trustProxy: '127.0.0.0/8',

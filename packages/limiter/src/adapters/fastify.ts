@@ -57,7 +57,7 @@ declare module 'fastify' {
     rateLimit?: RouteRateLimit | false
   }
   interface FastifyRequest {
-    /** The figures of this request, set by the limiters it has passed: those of the strictest. */
+    /** The figures of this request, by the limiter that it met last. */
     rateLimit?: RateLimitInfo
   }
   interface FastifyInstance {

@@ -9,7 +9,7 @@ export type { RateLimitInfo }
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** The figures of this request, set by the limiters it has passed: those of the strictest. */
+    /** The figures of this request, by the limiter that it met last. */
     rateLimit: RateLimitInfo
   }
 }

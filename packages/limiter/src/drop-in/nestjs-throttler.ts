@@ -44,17 +44,19 @@ export function throttlerStorage(options: DropInOptions = {}): ThrottlerStorage 
   return {
     async increment(key, ttl, limit, blockDuration, throttler) {
       const decision = await limiterFor(ttl, limit, blockDuration, throttler).check(key)
-      const { allowed, remaining, resetAfterMs, retryAfterMs } = decision
+      const { allowed, remaining, resetAfterMs, retryAfterMs, policies } = decision
+      // The refusal that blocks tells of the window; those that follow, of the block.
+      const block = policies[0]?.blocked ? 0 : blockDuration
       return {
         totalHits: allowed ? limit - remaining : limit + 1,
-        timeToExpire: seconds(resetAfterMs),
+        timeToExpire: seconds(resetAfterMs ?? 0),
         isBlocked: !allowed,
-        timeToBlockExpire: allowed ? 0 : Math.max(1, seconds(retryAfterMs)),
+        timeToBlockExpire: allowed ? 0 : Math.max(1, seconds(Math.max(retryAfterMs ?? ttl, block))),
       }
     },
   }
 }
 
-function seconds(ms: number | null): number {
-  return ms === null ? 0 : Math.ceil(ms / 1_000)
+function seconds(ms: number): number {
+  return Math.ceil(ms / 1_000)
 }

@@ -1,6 +1,5 @@
 import { ConfigError } from '../core/errors.ts'
 import { next } from '../engine.ts'
-import { MemoryStore } from '../stores/memory.ts'
 import { type DropInOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
 
 export interface WindowInfo {
@@ -20,7 +19,7 @@ export class WindowStore {
 
   constructor(options: DropInOptions, otherwise: string) {
     this.#place = placeOf(options, otherwise)
-    this.localKeys = this.#place.store instanceof MemoryStore
+    this.localKeys = !this.#place.store.async
     this.prefix = this.#place.name
   }
 

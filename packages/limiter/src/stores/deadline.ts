@@ -52,9 +52,14 @@ export class Deadline {
     const due = this.#queue.findIndex(({ until, done }) => !done && until > now)
     const over = due < 0 ? this.#queue : this.#queue.slice(0, due)
     this.#queue = due < 0 ? [] : this.#queue.slice(due)
+    // A process that was held up finds its timers due before it has read its sockets: the answers may lie there.
+    setTimeout(() => this.#reject(over), 0)
+    this.#timer = this.#queue.length === 0 ? undefined : this.#wake(this.#queue[0]!.until - now)
+  }
+
+  #reject(over: readonly Waiting[]): void {
     for (const { done, reject } of over) {
       if (!done) reject(new StoreError(`the store did not answer within ${this.#ms} ms`))
     }
-    this.#timer = this.#queue.length === 0 ? undefined : this.#wake(this.#queue[0]!.until - now)
   }
 }

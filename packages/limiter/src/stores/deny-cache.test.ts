@@ -4,7 +4,7 @@ import { planOf } from '../core/decide/algorithms.ts'
 import type { AlgorithmName } from '../core/decide/policy.ts'
 import type { Step } from '../core/decide/step.ts'
 import { FakeClock } from '../testing.ts'
-import { DenyCache } from './deny-cache.ts'
+import { DenyCache, type DenyCacheOptions } from './deny-cache.ts'
 import { MemoryStore } from './memory.ts'
 
 const algorithms: AlgorithmName[] = [
@@ -77,7 +77,7 @@ describe('deny cache', () => {
     expect(repeated).toBeGreaterThan(500)
   })
 
-  function setUp() {
+  function setUp(options: DenyCacheOptions = {}) {
     const clock = new FakeClock()
     const start = clock.now()
     const memory = new MemoryStore({ clock })
@@ -92,10 +92,15 @@ describe('deny cache', () => {
       reset: memory.reset.bind(memory),
       close: memory.close.bind(memory),
     }
-    const cache = new DenyCache(counting, { maxEntries: 100, now: () => (clock.now() - start) / 1_000 })
+    const cache = new DenyCache(counting, {
+      maxEntries: 100,
+      maxAgeMs: 3_600_000,
+      now: () => (clock.now() - start) / 1_000,
+      ...options,
+    })
     const ask = (limit: number, cost = 1, key = 'k') =>
       cache.decide([{ plan: plans(limit), policy: 'p', key, cost, role: 'enforce' }], false)
-    return { clock, cache, ask, questions: () => questions }
+    return { clock, memory, cache, ask, questions: () => questions }
   }
   const made = new Map<number, ReturnType<typeof planOf>>()
   const plans = (limit: number) => {
@@ -115,6 +120,44 @@ describe('deny cache', () => {
     expect(questions()).toBe(2)
     clock.advance(0.001)
     expect((await ask(1)).allowed).toBe(true)
+  })
+
+  it('T18: a reset by another process is noticed within maxAgeMs, however long the retry time', async () => {
+    const { clock, memory, ask } = setUp({ maxAgeMs: 1_000 })
+    await ask(1)
+    await ask(1)
+    memory.reset({ plan: plans(1), policy: 'p', key: 'k' })
+    clock.advance(999.999)
+    expect((await ask(1)).allowed).toBe(false)
+    clock.advance(0.001)
+    expect((await ask(1)).allowed).toBe(true)
+  })
+
+  it('T20: admits each ten of a sliding counter as soon as the bare store does', async () => {
+    const clock = new FakeClock()
+    const start = clock.now()
+    const plan = planOf({ algorithm: 'sliding-window-counter', limit: 10, period: '4s' })
+    const bare = new MemoryStore({ clock })
+    const cached = new DenyCache(new MemoryStore({ clock }), { now: () => (clock.now() - start) / 1_000 })
+    const step: Step = { plan, policy: 'p', key: 'k', cost: 1, role: 'enforce' }
+    let admitted = 0
+    for (let ms = 0; ms < 16_000; ms += 10) {
+      const outcome = await cached.decide([step], false)
+      expect(outcome).toEqual(bare.decide([step], false))
+      if (outcome.allowed) admitted++
+      clock.advance(10)
+    }
+    expect(admitted).toBeGreaterThan(30)
+    expect(cached.repeated).toBeGreaterThan(1_000)
+  })
+
+  it('T21: says nothing of another policy or another key', async () => {
+    const { cache, ask } = setUp()
+    await ask(1)
+    await ask(1)
+    expect((await ask(1, 1, 'other')).allowed).toBe(true)
+    const step: Step = { plan: plans(1), policy: 'q', key: 'k', cost: 1, role: 'enforce' }
+    expect((await cache.decide([step], false)).allowed).toBe(true)
   })
 
   it('T19, T02: a refusal of a large cost says nothing of a smaller one', async () => {

@@ -6,6 +6,11 @@ import type { Charge, Once, Outcome, Store } from './store.ts'
 export interface DenyCacheOptions {
   /** Most refusals remembered at once. Default 10,000. */
   readonly maxEntries?: number
+  /**
+   * Milliseconds after which the store is asked again, however long the retry time: so late at most is a reset, a
+   * refund or a step of the server's clock noticed that came about elsewhere. Default 1,000.
+   */
+  readonly maxAgeMs?: number
   /** Monotonic milliseconds. Default `performance.now`. */
   readonly now?: () => number
 }
@@ -21,29 +26,32 @@ interface Refusal {
 /**
  * Remembers refusals, and repeats them without asking the store until their retry time: to the same policy and
  * key, by the same plan. A refusal changes nothing in the store, so not asking changes nothing either. No refusal
- * outlives its retry time, counted from before the store was asked; waits are counted from when it had answered,
- * so that they are never too short.
+ * outlives its retry time or `maxAgeMs`, counted from before the store was asked; waits are counted from when it had
+ * answered, so that they are never too short.
  *
  * Only what can be repeated exactly is: requests of one policy, when nothing at all is left (else a smaller cost
  * may still change the figures), at the cost that was refused (waits of others differ). Leases end at any moment
  * and are always asked about. A refund or reset through this store is heeded at once; one through another
- * process, when the retry time has come.
+ * process, within `maxAgeMs`.
  */
 export class DenyCache implements Store<true> {
   readonly async = true as const
   readonly #store: Store
   readonly #max: number
+  readonly #maxAge: number
   readonly #now: () => number
   readonly #refusals = new Map<string, Refusal>()
   #repeated = 0
 
   constructor(store: Store, options: DenyCacheOptions = {}) {
-    const { maxEntries = 10_000, now = () => performance.now() } = options
+    const { maxEntries = 10_000, maxAgeMs = 1_000, now = () => performance.now() } = options
     if (!(Number.isSafeInteger(maxEntries) && maxEntries > 0)) {
       throw new ConfigError('maxEntries must be a whole number above 0')
     }
+    if (!(maxAgeMs > 0)) throw new ConfigError('maxAgeMs must lie above 0')
     this.#store = store
     this.#max = maxEntries
+    this.#maxAge = maxAgeMs
     this.#now = now
   }
 
@@ -61,7 +69,7 @@ export class DenyCache implements Store<true> {
     const name = nameOf(step!)
     const known = this.#refusals.get(name)
     if (known !== undefined && known.step.plan === step!.plan && known.step.cost === step!.cost) {
-      const repeated = repeat(known, asked)
+      const repeated = repeat(known, asked, this.#maxAge)
       if (repeated !== undefined) {
         this.#repeated++
         return repeated
@@ -109,12 +117,11 @@ function nameOf({ policy, plan, key }: Pick<Step, 'plan' | 'policy' | 'key'>): s
 }
 
 /** The refusal as it reads now; `undefined` once the store might answer otherwise, or more than waits have changed. */
-function repeat({ outcome, asked, answered }: Refusal, now: number): Outcome | undefined {
+function repeat({ outcome, asked, answered }: Refusal, now: number, maxAge: number): Outcome | undefined {
   const [figures] = outcome.figures as [Figures]
-  const sinceAsked = now - asked
   const more = figures.moreAfterMs ?? Number.POSITIVE_INFINITY
   const retry = figures.retryAfterMs ?? Number.POSITIVE_INFINITY
-  if (sinceAsked >= Math.min(retry, more)) return undefined
+  if (now - asked >= Math.min(retry, more, maxAge)) return undefined
   const since = Math.round((now - answered) * 1_000)
   const shorter = (ms: number | null): number | null =>
     ms === null ? null : (Math.round(ms * 1_000) - since) / 1_000

@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { planOf } from '../core/decide/algorithms.ts'
 import type { Step } from '../core/decide/step.ts'
@@ -97,6 +98,26 @@ describe('fallback store', () => {
     const { at } = await store.decide([asked], false)
     await store.settle([{ step: asked, at, change: -1, degraded: true }])
     expect((await store.decide([asked], true)).figures[0]!.remaining).toBe(10)
+  })
+
+  it('takes an answer that came while the process was held up past the deadline', async () => {
+    const outside = () => access(import.meta.filename) // its answer has to be fetched, as one from a socket has
+    const there = () => outside().then((): Outcome => ({ allowed: true, at: 0, figures: [] }))
+    const store = new FallbackStore(scripted(there), { deadlineMs: 5 })
+    await outside() // what follows runs where sockets are read, as requests do
+    const asked = store.decide([step('closed')], false)
+    await Promise.resolve()
+    const heldUp = performance.now() + 30
+    while (performance.now() < heldUp);
+    expect((await asked).degraded).toBeUndefined()
+  })
+
+  it('tells how long answers took', async () => {
+    const took: number[] = []
+    const answer = async (): Promise<Outcome> => ({ allowed: true, at: 0, figures: [] })
+    const store = new FallbackStore(scripted(answer), { now: () => 7, onAnswer: (ms) => took.push(ms) })
+    await store.decide([step('open')], false)
+    expect(took).toEqual([0])
   })
 
   it('answers a thousand waiting decisions by one timer, and lets late replies go', async () => {

@@ -14,6 +14,8 @@ export interface FallbackOptions extends BreakerOptions {
   readonly deadlineMs?: number
   /** Share of each limit, above 0 to 1, that `local` steps grant in this process: 1/nodes keeps to the whole. Default 1. */
   readonly localShare?: number
+  /** Told how many milliseconds each answer took. */
+  readonly onAnswer?: (ms: number) => void
   /** Told of each failure, and of the breaker's state after it. */
   readonly onFailure?: (error: unknown, state: BreakerState) => void
   /** Monotonic milliseconds. Default `performance.now`. */
@@ -33,6 +35,8 @@ export class FallbackStore implements Store<true> {
   readonly #deadline: Deadline
   readonly #breaker: Breaker
   readonly #share: number
+  readonly #now: () => number
+  readonly #onAnswer: (ms: number) => void
   readonly #onFailure: (error: unknown, state: BreakerState) => void
   readonly #shares = new WeakMap<Plan, Plan>()
 
@@ -41,6 +45,7 @@ export class FallbackStore implements Store<true> {
       deadlineMs = 50,
       localShare = 1,
       now = () => performance.now(),
+      onAnswer = () => undefined,
       onFailure = () => undefined,
     } = options
     if (!(deadlineMs > 0 && deadlineMs <= 60_000))
@@ -51,6 +56,8 @@ export class FallbackStore implements Store<true> {
     this.#deadline = new Deadline(deadlineMs, now)
     this.#breaker = new Breaker(options, now)
     this.#share = localShare
+    this.#now = now
+    this.#onAnswer = onAnswer
     this.#onFailure = onFailure
   }
 
@@ -82,23 +89,27 @@ export class FallbackStore implements Store<true> {
     await this.#ask(() => this.#store.reset(step))
   }
 
+  /** What the store does not answer within the deadline is not waited for. */
   async close(): Promise<void> {
     this.#local.close()
-    await this.#store.close()
+    await this.#deadline.race(Promise.resolve().then(() => this.#store.close())).catch(() => undefined)
   }
 
   /** @throws StoreError when the store failed, was too slow, or is not asked for the time being */
   async #ask<T>(question: () => T | Promise<T>): Promise<T> {
     if (!this.#breaker.admits()) throw new StoreError('the store is not asked while it keeps failing')
+    const began = this.#now()
+    let answer: T
     try {
-      const answer = await this.#deadline.race(Promise.resolve().then(question))
-      this.#breaker.succeeded()
-      return answer
+      answer = await this.#deadline.race(Promise.resolve().then(question))
     } catch (cause) {
       this.#breaker.failed()
       this.#onFailure(cause, this.#breaker.state)
       throw cause instanceof StoreError ? cause : new StoreError('the store failed', { cause })
     }
+    this.#breaker.succeeded()
+    this.#onAnswer(this.#now() - began)
+    return answer
   }
 
   #degraded(steps: readonly Step[], peek: boolean): Outcome {

@@ -120,7 +120,7 @@ export class MemoryStore implements Store<false> {
     if (shelves !== undefined) {
       for (const shelf of shelves) {
         if (shelf.keeps.kind !== plan.kind) continue
-        if (!shelf.plans.has(plan)) keepFor(shelf, plan)
+        if (shelf.lastPlan !== plan) keepFor(shelf, plan)
         return shelf
       }
     }

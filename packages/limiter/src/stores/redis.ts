@@ -2,74 +2,122 @@ import type { Clock } from '../clock.ts'
 import type { Step } from '../core/decide/step.ts'
 import { ConfigError, StoreError } from '../core/errors.ts'
 import { Batches } from './redis/batches.ts'
-import { Call } from './redis/call.ts'
+import { callToSettle } from './redis/call.ts'
 import { type RedisClient, type Send, senderOf } from './redis/client.ts'
 import { Laws } from './redis/laws.ts'
-import { isPrefix, onceName, policyIdOf, slotOf, stateName, tagOf } from './redis/names.ts'
-import { run } from './redis/run.ts'
+import { Names, type State, slotOf } from './redis/names.ts'
+import { run, tell } from './redis/run.ts'
+import { decideSplit } from './redis/split.ts'
 import { StoreTime } from './redis/store-time.ts'
 import type { Charge, Once, Outcome, Store } from './store.ts'
 
+export type { RedisClient, Send } from './redis/client.ts'
+
+export interface RedisStoreOptions {
+  /** An ioredis, iovalkey or node-redis client: single, sentinel or cluster. It stays its owner's to close. */
+  readonly client?: RedisClient
+  /** In place of `client`: how to send one command. It must never send one twice. */
+  readonly send?: Send
+  /** Whether `send` reaches a cluster, whose scripts are held to one slot. Default false; a client tells by itself. */
+  readonly cluster?: boolean
+  /** Begins all names in Redis: 1 to 64 printable ASCII characters without spaces and braces. Default `sluice`. */
+  readonly prefix?: string
+  /**
+   * For tests and conformance runs only: its time stands in for the server's, and all that is kept expires a day
+   * after it was written, so that a run ends before anything does. Never in production, where clients' clocks differ.
+   */
+  readonly clock?: Clock
+}
+
+/** Steps of one request: more is a mistake in the rules. */
+const MOST_STEPS = 1_000
+/** All slots as one, where there is no cluster. */
+const ANYWHERE = 0
+const LOST = -2
+
+/**
+ * Keeps state in Redis 6.2 or later, or in Valkey, and decides there: one script for each request, or for several that were
+ * asked for at once, by the server's clock. A state expires when it means nothing any more, rounded up to a
+ * millisecond; where a limit was lowered, at the time that the larger one gave it.
+ */
 export class RedisStore implements Store<true> {
-  readonly async = true as const
+  readonly async = true
   readonly #send: Send
-  readonly #prefix: string
   readonly #cluster: boolean
-  readonly #laws = new Laws()
-  readonly #ids = new WeakMap<object, {policy: string, id: string}>()
+  readonly #names: Names
   readonly #time: StoreTime
+  readonly #laws = new Laws()
   readonly #batches: Batches
 
-  constructor(options: { client: RedisClient; prefix?: string; clock?: Clock }) {
-    const { prefix = 'sluice', clock, client } = options
-    if (!isPrefix(prefix)) throw new ConfigError('prefix')
-    const { send, cluster } = senderOf(client)
-    this.#send = send
-    this.#cluster = cluster
-    this.#prefix = prefix
+  /** @throws ConfigError */
+  constructor(options: RedisStoreOptions) {
+    const { client, send, cluster = false, prefix = 'sluice', clock } = options
+    if ((client === undefined) === (send === undefined))
+      throw new ConfigError('RedisStore takes `client` or `send`, one of them')
+    const sender = client === undefined ? { send: send!, cluster } : senderOf(client)
+    this.#send = sender.send
+    this.#cluster = sender.cluster
+    this.#names = new Names(prefix)
     this.#time = new StoreTime(clock)
-    this.#batches = new Batches(send, this.#laws, this.#time)
+    this.#batches = new Batches(this.#send, this.#laws, this.#time)
   }
 
-  decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
-    const names = steps.map((step) => this.#name(step))
-    return this.#batches.decide(steps, names, peek, this.#cluster ? slotOf(tagOf(steps[0]!.key)) : 0)
-  }
-
-  async settle(charges: readonly Charge[], once?: Once): Promise<boolean> {
-    this.#batches.flush()
-    const call = new Call(this.#laws, this.#time.now())
-    const refs = charges.map(({ step }) => [call.key(this.#name(step)), call.part(step, 0, false)] as const)
-    if (once !== undefined) call.key(onceName(this.#prefix, once.id))
-    const rest = [once === undefined ? '' : String(once.until)]
-    charges.forEach(({ step, at, change }, i) => {
-      const [key, part] = refs[i]!
-      const { plan, phase = 0, lease = 0 } = step
-      const charged = Math.floor((at - phase) / plan.unit)
-      rest.push(...[key * call.parts + part, change, charged, phase, lease].map(String))
+  async decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
+    if (steps.length === 0) return { allowed: true, at: this.#time.now(), figures: [] }
+    if (steps.length > MOST_STEPS)
+      throw new RangeError(`a request has ${MOST_STEPS} steps at most, not ${steps.length}`)
+    for (const { plan } of steps) this.#laws.check(plan)
+    if (!this.#cluster) return this.#decide(steps, peek, ANYWHERE)
+    const slots = steps.map(slotOf)
+    if (slots.every((slot) => slot === slots[0])) return this.#decide(steps, peek, slots[0]!)
+    return decideSplit(steps, peek, slots, {
+      decide: (own, look, slot) => this.#decide(own, look, slot),
+      settle: (charges) => this.#settle(charges, undefined),
     })
-    const reply = await run(this.#send, call.script('settle'), call.args(this.#time.fixed(), rest), 2)
-    this.#time.told(reply[0]!)
-    if (reply[1] === -2) throw new StoreError('lost')
-    return reply[1] === 1
   }
 
-  async reset(step: Pick<Step, 'plan' | 'policy' | 'key'>): Promise<void> {
+  /** Within a cluster each slot settles for itself, and remembers `once` for itself. */
+  async settle(charges: readonly Charge[], once?: Once): Promise<boolean> {
+    for (const { step } of charges) this.#laws.check(step.plan)
     this.#batches.flush()
-    const name = this.#name(step)
-    await this.#send(['DEL', name], name)
+    if (!this.#cluster || charges.length === 0) return this.#settle(charges, once)
+    const slots = charges.map(({ step }) => slotOf(step))
+    const settled = await Promise.all(
+      [...new Set(slots)].map((slot) =>
+        this.#settle(
+          charges.filter((_, i) => slots[i] === slot),
+          once,
+        ),
+      ),
+    )
+    return settled.includes(true)
   }
 
-  async close(): Promise<void> {
+  async reset(state: State): Promise<void> {
     this.#batches.flush()
+    const name = this.#names.state(state)
+    await tell(this.#send, ['UNLINK', name], name)
   }
 
-  #name(step: Pick<Step, 'plan' | 'policy' | 'key'>): string {
-    let id = this.#ids.get(step.plan)
-    if (id === undefined || id.policy !== step.policy) {
-      id = { policy: step.policy, id: policyIdOf(step) }
-      this.#ids.set(step.plan, id)
+  /** Waits for what was asked. The client stays open. */
+  close(): Promise<void> {
+    return this.#batches.settled()
+  }
+
+  #decide(steps: readonly Step[], peek: boolean, slot: number): Promise<Outcome> {
+    const names = steps.map((step) => this.#names.state(step))
+    return this.#batches.decide(steps, names, peek, slot)
+  }
+
+  async #settle(charges: readonly Charge[], once: Once | undefined): Promise<boolean> {
+    const names = charges.map(({ step }) => this.#names.state(step))
+    if (once !== undefined)
+      names.push(this.#names.once(once.id, this.#cluster ? charges[0]?.step : undefined))
+    for (let tries = 0; tries < 2; tries++) {
+      const [at, done] = await run(this.#send, callToSettle(this.#laws, this.#time, charges, names, once), 2)
+      this.#time.told(at!)
+      if (done !== LOST) return done === 1
     }
-    return stateName(this.#prefix, tagOf(step.key), id.id)
+    throw new StoreError('no window of a calendar around the time that Redis tells holds its time')
   }
 }

@@ -4,8 +4,10 @@ import type { Step } from '../core/decide/step.ts'
 /** The steps of one request, run as one. */
 export interface Outcome {
   readonly allowed: boolean
-  /** The store's clock, in microseconds: what {@link Charge.at} wants. */
+  /** The store's clock, in microseconds: what {@link Charge.at} wants, unless `chargedAt` is there. */
   readonly at: number
+  /** When it was charged, where that was before the decision: its units had been taken ahead. */
+  readonly chargedAt?: number
   /** One for each step, in order. */
   readonly figures: readonly Figures[]
   /** Made without the shared store, by each step's `onStoreError`. */
@@ -15,7 +17,7 @@ export interface Outcome {
 /** A later correction of one step's charge. */
 export interface Charge {
   readonly step: Step
-  /** When the step was charged ({@link Outcome.at}). */
+  /** When the step was charged ({@link Outcome.chargedAt}, else {@link Outcome.at}). */
   readonly at: number
   /** Above 0: charge so much more, even into debt. Below 0: give so much back, where the charge still counts. */
   readonly change: number

@@ -154,7 +154,7 @@ describe('health', () => {
     expect(await get(service.admin, '/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
     expect(await get(service.admin, '/readyz')).toMatchObject({
       status: 200,
-      body: { ready: true, reasons: [] },
+      body: { ready: true, reasons: [], warnings: [] },
     })
   })
 })

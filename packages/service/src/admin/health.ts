@@ -3,15 +3,19 @@ import type { Step } from '@sluice/limiter/core/decide/step'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { App } from '../app.ts'
 
-/** Why the service should be sent no requests; empty when it should. */
-export type Readiness = () => Promise<readonly string[]>
+/** Why the service should be sent no requests, none when it should; and what is not as it should be. */
+export type Readiness = () => Promise<{
+  readonly reasons: readonly string[]
+  readonly warnings: readonly string[]
+}>
 
 /** `/healthz`: the process answers. `/readyz`: it should be sent requests, or 503 and why not. */
 export function healthRoutes(app: App, readiness: Readiness): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const reasons = await readiness()
-    return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons })
+    const { reasons, warnings } = await readiness()
+    const ready = reasons.length === 0
+    return reply.code(ready ? 200 : 503).send({ ready, reasons, warnings })
   })
 }
 

@@ -54,7 +54,7 @@ export function reserveRoute(app: App, ask: Ask, ids: ReservationIds, bounds: Bo
 function reservedOf(decision: Decision, ttl: number): Reserved | undefined {
   const left = decision[receipt]
   if (left?.charged !== true) return undefined
-  const { steps, figures, at, degraded } = left
+  const { steps, figures, at, chargedAt = at, degraded } = left
   const charges: Charged[] = []
   let policies = 0
   for (let i = 0; i < steps.length; i++) {
@@ -64,5 +64,5 @@ function reservedOf(decision: Decision, ttl: number): Reserved | undefined {
     if (!figures[i]!.allowed) continue
     charges.push({ name, plan: plan.source!, ...charge })
   }
-  return { id: randomUUID(), at, until: at + ttl, ...(degraded && { degraded }), charges }
+  return { id: randomUUID(), at: chargedAt, until: at + ttl, ...(degraded && { degraded }), charges }
 }

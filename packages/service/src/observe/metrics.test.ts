@@ -2,7 +2,7 @@ import { StoreError } from '@sluice/limiter/core/errors'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import type { Store } from '@sluice/limiter/stores/store'
 import { afterEach, expect, test } from 'vitest'
-import { type Bench, bench, post } from '../testing.ts'
+import { type Bench, bench, get, post } from '../testing.ts'
 
 const RULES = `
 domain: shop
@@ -117,7 +117,7 @@ class FailingStore implements Store<true> {
   }
 }
 
-test('a store that fails is counted, told once, and turns the service unready; rules say what happens', async () => {
+test('a store that fails is counted, told once, and a warning; rules say what happens', async () => {
   const store = new FailingStore()
   const lines: string[] = []
   const log = { stream: { write: (line: string) => void lines.push(line) } }
@@ -139,12 +139,14 @@ test('a store that fails is counted, told once, and turns the service unready; r
   })
   const ready = await service.admin.inject({ method: 'GET', url: '/readyz' })
   expect([ready.statusCode, ready.json()]).toEqual([
-    503,
-    { ready: false, reasons: ['the store does not answer'] },
+    200,
+    { ready: true, reasons: [], warnings: ['the store does not answer'] },
   ])
   const samples = await scrape(service)
   expect(samples.get(decisions('login', 'error'))).toBe(1)
   expect(samples.get(decisions('login', 'limited'))).toBe(0)
+  expect(samples.get('sluice_requests_degraded_total{domain="shop"}')).toBe(2)
+  expect(samples.get('sluice_store_answer_duration_seconds_count')).toBe(1)
   expect(samples.get('sluice_store_failures_total')).toBe(4)
   expect(samples.get('sluice_store_up')).toBe(1)
 
@@ -156,6 +158,33 @@ test('a store that fails is counted, told once, and turns the service unready; r
     { msg: 'the store works again' },
   ])
 })
+
+test('a store that fails turns the service unready where it was told so', async () => {
+  const store = new FailingStore()
+  const service = await open({ store, readiness: 'store' })
+  const ready = (): Promise<unknown> => get(service.admin, '/readyz')
+  expect(await ready()).toMatchObject({ status: 200, body: { ready: true } })
+  store.failing = true
+  expect(await ready()).toMatchObject({
+    status: 503,
+    body: { ready: false, reasons: ['the store does not answer'], warnings: [] },
+  })
+})
+
+test.each([
+  [{}, 2],
+  [{ denyCache: false }, 0],
+])(
+  'refusals of a shared store are repeated and counted, unless told otherwise: %j',
+  async (options, repeats) => {
+    const service = await open({ store: new FailingStore(), ...options })
+    for (let i = 0; i < 4; i++) await check(service, '/user', { attributes: { user: 'a' } })
+    const samples = await scrape(service)
+    expect(samples.get(decisions('user', 'limited'))).toBe(3)
+    expect(samples.get('sluice_store_repeated_refusals_total') ?? 0).toBe(repeats)
+    expect(samples.get('sluice_store_answer_duration_seconds_count')).toBe(4 - repeats)
+  },
+)
 
 test('at debug every decision is told, by policy and outcome, without the key', async () => {
   const lines: string[] = []

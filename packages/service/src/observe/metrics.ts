@@ -1,8 +1,9 @@
-import { FallbackStore } from '@sluice/limiter/stores/fallback'
+import type { DenyCache } from '@sluice/limiter/stores/deny-cache'
+import type { FallbackStore } from '@sluice/limiter/stores/fallback'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
-import type { Store } from '@sluice/limiter/stores/store'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Reload } from '../rules/live-rules.ts'
+import type { Stores } from '../stores.ts'
 import { versionOf } from '../version.ts'
 import type { Tallies, Tally } from './tallies.ts'
 
@@ -10,18 +11,22 @@ import type { Tallies, Tally } from './tallies.ts'
 export interface Metrics {
   readonly registry: Registry
   timed(seconds: number): void
+  storeAnswered(seconds: number): void
   storeFailed(): void
   reloaded(reload: Reload): void
 }
 
-export function createMetrics(tallies: Tallies, store: Store): Metrics {
+const SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
+
+export function createMetrics(tallies: Tallies, { store, fallback, refusals }: Stores): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   reportRequests(tallies, registers)
   reportPolicies(tallies, registers)
   if (store instanceof MemoryStore) reportMemory(store, registers)
-  if (store instanceof FallbackStore) reportBreaker(store, registers)
+  if (fallback !== undefined) reportBreaker(fallback, registers)
+  if (refusals !== undefined) reportRefusals(refusals, registers)
   new Gauge({
     name: 'sluice_build_info',
     help: '1, labelled with the version',
@@ -31,7 +36,13 @@ export function createMetrics(tallies: Tallies, store: Store): Metrics {
   const duration = new Histogram({
     name: 'sluice_decision_duration_seconds',
     help: 'Time from a question to its answer, without the network',
-    buckets: [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+    buckets: SECONDS,
+    registers,
+  })
+  const answers = new Histogram({
+    name: 'sluice_store_answer_duration_seconds',
+    help: 'Time that a shared store took to answer',
+    buckets: SECONDS,
     registers,
   })
   const failures = new Counter({
@@ -42,6 +53,7 @@ export function createMetrics(tallies: Tallies, store: Store): Metrics {
   return {
     registry,
     timed: (seconds) => duration.observe(seconds),
+    storeAnswered: (seconds) => answers.observe(seconds),
     storeFailed: () => failures.inc(),
     reloaded: reportReloads(registers),
   }
@@ -79,6 +91,14 @@ function reportRequests({ domains }: Tallies, registers: Registry[]): void {
       [{ domain, outcome: 'allowed' }, allowed],
       [{ domain, outcome: 'denied' }, denied],
     ],
+  )
+  read(
+    registers,
+    'sluice_requests_degraded_total',
+    'Requests decided without the store, of those in sluice_requests_total',
+    ['domain'],
+    () => domains,
+    ([domain, { degraded }]) => [[{ domain }, degraded]],
   )
 }
 
@@ -143,6 +163,17 @@ function reportBreaker(store: FallbackStore, registers: Registry[]): void {
       this.set(store.state === 'closed' ? 1 : 0)
     },
   })
+}
+
+function reportRefusals(refusals: DenyCache, registers: Registry[]): void {
+  read(
+    registers,
+    'sluice_store_repeated_refusals_total',
+    'Refusals repeated without asking the store',
+    [],
+    () => [refusals.repeated],
+    (repeated) => [[{}, repeated]],
+  )
 }
 
 function reportReloads(registers: Registry[]): (reload: Reload) => void {

@@ -21,6 +21,8 @@ export interface Tally {
 export interface DomainTally {
   allowed: number
   denied: number
+  /** Decided without the store. */
+  degraded: number
 }
 
 /** Policies counted apart, over all domains. */
@@ -43,13 +45,15 @@ export class Tallies {
     if (event.type === 'key-missing') this.#policy(event.domain, event.policy).keyMissing++
     else if (event.type === 'decided' && !event.peek) {
       const { allowed, policies, degraded } = event.decision
-      this.#domain(event.domain)[allowed ? 'allowed' : 'denied']++
+      const domain = this.#domain(event.domain)
+      domain[allowed ? 'allowed' : 'denied']++
+      if (degraded) domain.degraded++
       for (const figures of policies) count(this.#policy(event.domain, figures.policy), figures, degraded)
     }
   }
 
   #domain(domain: string): DomainTally {
-    const tally = this.domains.get(domain) ?? { allowed: 0, denied: 0 }
+    const tally = this.domains.get(domain) ?? { allowed: 0, denied: 0, degraded: 0 }
     this.domains.set(domain, tally)
     return tally
   }

@@ -2,7 +2,7 @@
 export type Native = readonly unknown[]
 
 /** A user's function, which may take its time. */
-export type Ask<N extends Native, T> = (...native: N) => T | Promise<T>
+export type Ask<N extends Native, T> = (...native: N) => T | PromiseLike<T>
 
 /** A request as adapters hand it in: plain strings, whatever the framework. */
 export interface Arrival<N extends Native> {

@@ -181,7 +181,7 @@ describe('a gate', () => {
   })
 
   it('answers for a limiter whose store fails, and complains once', async () => {
-    const failing = { decide: () => Promise.reject(new StoreError('gone')) } as never
+    const failing = { async: true, decide: () => Promise.reject(new StoreError('gone')) } as never
     const log: string[] = []
     const logger = { warn: () => undefined, error: (message: string) => log.push(message) }
     const make = (onStoreError: 'open' | 'closed') =>
@@ -199,7 +199,7 @@ describe('a gate', () => {
 
   it('tells an observer of every decision and every failure', async () => {
     const events: Event[] = []
-    const failing = { decide: () => Promise.reject(new StoreError('gone')) } as never
+    const failing = { async: true, decide: () => Promise.reject(new StoreError('gone')) } as never
     const options: Options = {
       limit: 1,
       period: '1m',
@@ -222,7 +222,7 @@ describe('a gate', () => {
   })
 
   it('leaves a FallbackStore of the user’s as it is', async () => {
-    const fallback = new FallbackStore({ decide: () => new Promise(() => undefined) } as never, {
+    const fallback = new FallbackStore({ async: true, decide: () => new Promise(() => undefined) } as never, {
       deadlineMs: 1,
     })
     const gate = createGate<[string]>({

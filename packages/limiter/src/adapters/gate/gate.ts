@@ -7,8 +7,10 @@ import { asking } from './asking.ts'
 import { infoOf, type RateLimitInfo } from './info.ts'
 import type { GateOptions } from './options.ts'
 import { people } from './people.ts'
+import type { Quotas } from './quotas.ts'
 import { plainProblem } from './reply.ts'
-import { settingsOf } from './settings.ts'
+import { type Settings, settingsOf } from './settings.ts'
+import { type Soon, soon } from './soon.ts'
 import { quotasOf } from './source.ts'
 import { standingOf } from './standing.ts'
 import { FREE, type Verdict } from './verdict.ts'
@@ -53,42 +55,21 @@ const RULED: Caller = { key: '', shown: '' }
  */
 export function createGate<N extends Native>(options: GateOptions<N>, more: readonly string[] = []): Gate<N> {
   const settings = settingsOf(options, more)
-  const { skip, rules, requestPropertyName, wallClock } = settings
+  const { requestPropertyName, wallClock } = settings
   const quotas = quotasOf(settings)
-  const ask = asking(settings, quotas)
-  const whose = whoseOf(settings)
-  const watch = watchOf(settings)
-  const verdict = verdicts(settings)
-  const denied = people((settings.denyList ?? []).map((who) => [who, true]))
-  const exempt = people((settings.allowList ?? []).map((who) => [who, true]))
-
-  const judge = async (arrival: Arrival<N>): Promise<Verdict> => {
-    const { native } = arrival
-    if (skip !== undefined && (await skip(...native))) return FREE
-    const address = await whose.address(arrival)
-    watch(arrival, address)
-    const caller = rules === undefined ? await whose.caller(arrival, address) : RULED
-    const shown = typeof caller === 'string' || rules !== undefined ? undefined : caller.shown
-    if (denied(shown, address)) return FORBIDDEN
-    if (caller === 'skip' || exempt(shown, address)) return FREE
-    if (caller === 'deny') return verdict(arrival, undefined, { decision: NEVER, settle: () => undefined })
-    const cost = typeof settings.cost === 'function' ? await settings.cost(...native) : (settings.cost ?? 1)
-    const question = { arrival, address, ...caller, cost: checkedCost(cost) }
-    try {
-      return await verdict(arrival, shown, await ask(question))
-    } catch (error) {
-      if (error instanceof BadQuestion)
-        return { ...FREE, refusal: plainProblem(400, 'Bad Request', error.message) }
-      throw error
-    }
-  }
+  const judge = judging(settings, quotas)
   const gate: Gate<N> = {
     requestPropertyName,
     async enter(arrival) {
       const { judges } = standingOf(arrival.holder)
-      if (judges.has(gate)) return FREE
-      judges.add(gate)
-      return judge(arrival)
+      if (judges.includes(gate)) return FREE
+      judges.push(gate)
+      try {
+        return await judge(arrival)
+      } catch (error) {
+        if (!(error instanceof BadQuestion)) throw error
+        return { ...FREE, refusal: plainProblem(400, 'Bad Request', error.message) }
+      }
     },
     async peek(key) {
       return infoOf(await quotas.peek(key), typeof key === 'string' ? key : key.join(' '), wallClock())
@@ -96,4 +77,42 @@ export function createGate<N extends Native>(options: GateOptions<N>, more: read
     reset: (key) => quotas.reset(key),
   }
   return gate
+}
+
+function judging<N extends Native>(
+  settings: Settings<N>,
+  quotas: Quotas<N>,
+): (arrival: Arrival<N>) => Soon<Verdict> {
+  const { skip, rules, cost = 1, denyList = [], allowList = [] } = settings
+  const ask = asking(settings, quotas)
+  const whose = whoseOf(settings)
+  const watch = watchOf(settings)
+  const verdict = verdicts(settings)
+  const denied = people(denyList.map((who) => [who, true]))
+  const exempt = people(allowList.map((who) => [who, true]))
+
+  const located = (arrival: Arrival<N>, address: string | undefined): Soon<Verdict> => {
+    watch(arrival, address)
+    return rules === undefined
+      ? soon(whose.caller(arrival, address), (caller) => identified(arrival, address, caller))
+      : identified(arrival, address, RULED)
+  }
+  const identified = (
+    arrival: Arrival<N>,
+    address: string | undefined,
+    caller: Caller | 'skip' | 'deny',
+  ): Soon<Verdict> => {
+    const shown = typeof caller === 'string' || caller === RULED ? undefined : caller.shown
+    if (denied(shown, address)) return FORBIDDEN
+    if (caller === 'skip' || exempt(shown, address)) return FREE
+    if (caller === 'deny') return verdict(arrival, undefined, { decision: NEVER, settle: () => undefined })
+    const asked = soon(typeof cost === 'function' ? cost(...arrival.native) : cost, (own) =>
+      ask({ arrival, address, key: caller.key, shown: caller.shown, cost: checkedCost(own) }),
+    )
+    return soon(asked, (asked) => verdict(arrival, shown, asked))
+  }
+  return (arrival) =>
+    soon(skip?.(...arrival.native), (skipped) =>
+      skipped ? FREE : soon(whose.address(arrival), (address) => located(arrival, address)),
+    )
 }

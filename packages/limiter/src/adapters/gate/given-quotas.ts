@@ -1,27 +1,46 @@
-import { ConfigError } from '../../core/errors.ts'
+import { decisionOf } from '../../core/decide/decision.ts'
+import { ConfigError, StoreError } from '../../core/errors.ts'
 import type { Rules } from '../../core/match/compile.ts'
+import type { Request } from '../../core/request.ts'
 import { createPipeline } from '../../pipeline.ts'
 import type { Store } from '../../stores/store.ts'
 import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost } from './options.ts'
 import { settledIn } from './own-quotas.ts'
-import type { Quotas } from './quotas.ts'
+import type { Asked, Question, Quotas } from './quotas.ts'
 import type { Settings } from './settings.ts'
+import { soon } from './soon.ts'
 
 /** How long a request may take before its cost can no longer be settled, where a limiter of the user's keeps it. */
 const SETTLE_WITHIN = '15m'
 
-/** The quotas of a limiter that exists already. */
+/** The quotas of a limiter that exists already. Where its store fails and it has no FallbackStore, the gate answers. */
 export function limiterQuotas<N extends Native>(settings: Settings<N>): Quotas<N> {
+  const { settleCost, onStoreError = 'open', observe, logger, name } = settings
   const limiter = settings.limiter!
+  let failing = false
+  const ask = async ({ key, cost }: Question<N>): Promise<Asked> => {
+    if (settleCost !== undefined) {
+      const reservation = await limiter.reserve(key, { cost, ttl: SETTLE_WITHIN })
+      return { decision: reservation.decision, settle: (actual) => reservation.commit(plain(actual, cost)) }
+    }
+    const decision = await limiter.check(key, { cost })
+    return { decision, settle: (actual) => limiter.refund(decision, cost - plain(actual, cost)) }
+  }
   return {
-    async ask({ key, cost }) {
-      if (settings.settleCost !== undefined) {
-        const reservation = await limiter.reserve(key, { cost, ttl: SETTLE_WITHIN })
-        return { decision: reservation.decision, settle: (actual) => reservation.commit(plain(actual, cost)) }
+    async ask(question) {
+      try {
+        const asked = await ask(question)
+        failing = false
+        return asked
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error
+        observe?.({ type: 'store-failed', domain: name, error })
+        if (!failing)
+          logger.error(`rate limit: the store failed (${error.message}): ${onStoreError} until it answers`)
+        failing = true
+        return { decision: decisionOf([], [], [], onStoreError !== 'closed', true), settle: () => undefined }
       }
-      const decision = await limiter.check(key, { cost })
-      return { decision, settle: (actual) => limiter.refund(decision, cost - plain(actual, cost)) }
     },
     peek: async (key) => limiter.peek(key),
     reset: async (key) => limiter.reset(key),
@@ -50,13 +69,14 @@ export function ruledQuotas<N extends Native>(settings: Settings<N>, store: Stor
     throw new ConfigError('a rulebook has many keys: look or reset through the service, or the store')
   }
   return {
-    async ask({ arrival, address, cost }) {
-      const request = {
-        ...requestOf(arrival, address),
-        attributes: (await attributes?.(...arrival.native)) ?? {},
-      }
-      const { decision } = await pipeline.handle({ domain, request, cost })
-      return settledIn(store, decision)
+    ask({ arrival, address, cost }) {
+      const request = requestOf(arrival, address)
+      const known = soon(attributes?.(...arrival.native), (own) =>
+        own === undefined ? request : { ...request, attributes: own },
+      )
+      return soon(known, (request) =>
+        soon(pipeline.handle({ domain, request, cost }), ({ decision }) => settledIn(store, decision)),
+      )
     },
     peek: byRule,
     reset: byRule,
@@ -66,7 +86,7 @@ export function ruledQuotas<N extends Native>(settings: Settings<N>, store: Stor
 function requestOf<N extends Native>(
   { method, url, host, headers }: Arrival<N>,
   address: string | undefined,
-): object {
+): Request {
   const cut = url.indexOf('?')
   return {
     method,

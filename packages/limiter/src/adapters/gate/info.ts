@@ -2,7 +2,10 @@ import { binding } from '../../core/decide/combine.ts'
 import type { Decision, PolicyFigures } from '../../core/decide/decision.ts'
 import type { Figures } from '../../core/decide/figures.ts'
 
-/** A request's figures as the application sees them: its own, which no later request changes. */
+/**
+ * A request's figures as the application sees them: its own, which no later request changes, by the limiter that it
+ * met last.
+ */
 export interface RateLimitInfo {
   readonly limit: number
   readonly used: number
@@ -50,7 +53,7 @@ export function together(earlier: Decision, own: Decision): Decision {
 }
 
 /** The one whose figures count, of two. */
-export function stricter<F extends Figures>(earlier: F, own: F, allowed: boolean): F {
+function stricter<F extends Figures>(earlier: F, own: F, allowed: boolean): F {
   return binding([earlier, own], allowed, () => true) === 0 ? earlier : own
 }
 

@@ -7,7 +7,7 @@ import type { Verdict } from './verdict.ts'
 
 declare module 'http' {
   interface IncomingMessage {
-    /** The figures of this request, set by the limiters it has passed: those of the strictest. */
+    /** The figures of this request, by the limiter that it met last. */
     rateLimit?: RateLimitInfo
   }
 }
@@ -77,7 +77,7 @@ export function refuse(
 function leaving(response: ServerResponse): AbortSignal {
   const controller = new AbortController()
   if (response.closed || response.socket?.destroyed) controller.abort()
-  else response.once('close', () => controller.abort())
+  
   return controller.signal
 }
 

@@ -91,9 +91,11 @@ export interface CountOptions<N extends Native> {
   /** The same for those that succeed. */
   readonly skipSuccessfulRequests?: boolean
   /** Default: answered with a status below 400. Who left before the answer counts as failed. */
-  readonly requestWasSuccessful?: (...args: [...N, Outcome]) => boolean | Promise<boolean>
+  readonly requestWasSuccessful?: (...args: [...N, Outcome]) => boolean | PromiseLike<boolean>
   /** What the request really cost, known once it is answered: bytes, tokens. `undefined` leaves the `cost`. */
-  readonly settleCost?: (...args: [...N, Outcome]) => ActualCost | undefined | Promise<ActualCost | undefined>
+  readonly settleCost?: (
+    ...args: [...N, Outcome]
+  ) => ActualCost | undefined | PromiseLike<ActualCost | undefined>
 }
 
 /** What the client is told. */

@@ -10,6 +10,7 @@ import type { ActualCost, GatePolicy, Quota } from './options.ts'
 import { people } from './people.ts'
 import type { Asked, Question, Quotas } from './quotas.ts'
 import type { Settings } from './settings.ts'
+import { type Soon, soon } from './soon.ts'
 
 /** Limiters kept for limits that a function gave; the oldest goes first. Their counters are the store's. */
 const MAX_LIMITERS = 1_000
@@ -37,10 +38,11 @@ export function ownQuotas<N extends Native>(settings: Settings<N>, store: Store)
   const dynamic = dynamicLimiters(policies, (limits) => variant((name) => ({ limit: limits[name]! })))
 
   return {
-    async ask(question) {
-      const limiter = (await special.find(question)) ?? (await dynamic?.(question)) ?? base
-      const decision = await limiter.check(question.key, { cost: question.cost })
-      return settledIn(store, decision)
+    ask(question) {
+      const limiter = soon(special.find(question), (own) => own ?? dynamic?.(question) ?? base)
+      return soon(limiter, (limiter) =>
+        soon(limiter.check(question.key, { cost: question.cost }), (decision) => settledIn(store, decision)),
+      )
     },
     async peek(key) {
       if (dynamic === undefined) return base.peek(key)
@@ -110,7 +112,7 @@ function policyOf<N extends Native>(
 
 interface Special<N extends Native> {
   readonly limiters: readonly AnyLimiter[]
-  find(question: Question<N>): Promise<AnyLimiter | undefined>
+  find(question: Question<N>): Soon<AnyLimiter | undefined>
 }
 
 /** Overrides and plans: quotas known beforehand, for some. */
@@ -132,10 +134,10 @@ function specialQuotas<N extends Native>(
   const byPerson = people(exceptions)
   return {
     limiters: [...byPlan.values(), ...exceptions.map(([, limiter]) => limiter)],
-    async find({ arrival, shown, address }) {
+    find({ arrival, shown, address }) {
       const own = byPerson(shown, address)
       if (own !== undefined || plan === undefined) return own
-      return byPlan.get((await plan(...arrival.native)) ?? '')
+      return soon(plan(...arrival.native), (name) => byPlan.get(name ?? ''))
     },
   }
 }

@@ -2,6 +2,7 @@ import { type Decision, receipt } from '../../core/decide/decision.ts'
 import type { Key } from '../../limiter.ts'
 import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost } from './options.ts'
+import type { Soon } from './soon.ts'
 
 /** One request, as far as its quota goes. */
 export interface Question<N extends Native> {
@@ -21,7 +22,7 @@ export interface Asked {
 
 /** Where a gate's decisions come from: policies of its own, a limiter, or a rulebook. */
 export interface Quotas<N extends Native> {
-  ask(question: Question<N>): Promise<Asked>
+  ask(question: Question<N>): Soon<Asked>
   /** What the next request of a key would be told; changes nothing. */
   peek(key: Key): Promise<Decision>
   reset(key: Key): Promise<void>

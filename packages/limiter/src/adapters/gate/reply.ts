@@ -3,10 +3,11 @@ import { ConfigError } from '../../core/errors.ts'
 import type { Header } from '../../core/respond/dialect.ts'
 import { dialectsOf, exposedHeaders } from '../../core/respond/dialects.ts'
 import type { Problem } from '../../core/respond/problem.ts'
-import { respondTo } from '../../core/respond/respond.ts'
+import { type Reply, respondTo } from '../../core/respond/respond.ts'
 import type { Native } from './arrival.ts'
 import type { RateLimitInfo } from './info.ts'
 import type { Settings } from './settings.ts'
+import { type Soon, soon } from './soon.ts'
 
 /** A refusal, ready to be sent. */
 export interface Answer {
@@ -24,7 +25,7 @@ export interface Replies<N extends Native> {
     native: N,
     info: RateLimitInfo | undefined,
     shown: string | undefined,
-  ): Promise<Answer>
+  ): Soon<Answer>
   /** What to add to `Access-Control-Expose-Headers`. */
   readonly exposed: string | undefined
 }
@@ -45,24 +46,26 @@ export function repliesOf<N extends Native>(settings: Settings<N>): Replies<N> {
   if (statusCode !== undefined && !(Number.isInteger(statusCode) && statusCode >= 400 && statusCode <= 599)) {
     throw new ConfigError(`statusCode must be 400 to 599, not ${statusCode}`)
   }
-  const respond = (decision: Decision, shown = '') =>
-    respondTo(decision, {
-      dialect,
-      when,
-      retryAfter,
-      nowMs: settings.wallClock(),
-      ...(jitter === undefined ? undefined : { jitter: { share: jitter, key: shown, seed: 0 } }),
-    })
+  const respond = (decision: Decision, shown = ''): Reply => {
+    const common = { dialect, when, retryAfter, nowMs: settings.wallClock() }
+    return respondTo(
+      decision,
+      jitter === undefined ? common : { ...common, jitter: { share: jitter, key: shown, seed: 0 } },
+    )
+  }
   return {
     exposed: settings.exposeHeaders ? exposed : undefined,
-    headersOf: (decision, shown) =>
-      respond(decision, shown).headers.filter(([name]) => name !== 'Content-Type'),
-    async answerTo(decision, native, info, shown) {
+    headersOf(decision, shown) {
+      const { headers } = respond(decision, shown)
+      return decision.allowed ? headers : headers.filter(([name]) => name !== 'Content-Type')
+    },
+    answerTo(decision, native, info, shown) {
       const { body: problem, status } = respond(decision, shown)
       if (status !== 429) return problemAnswer(problem!)
-      const given = typeof message === 'function' ? await message(...native, info!) : message
       const code = statusCode ?? 429
-      return given === undefined ? problemAnswer({ ...problem!, status: code }) : answerOf(code, given)
+      return soon(typeof message === 'function' ? message(...native, info!) : message, (given) =>
+        given === undefined ? problemAnswer({ ...problem!, status: code }) : answerOf(code, given),
+      )
     },
   }
 }

@@ -96,3 +96,11 @@ export function oneOf<T extends string>(name: string, value: T, known: readonly 
   if (known.includes(value)) return value
   throw new ConfigError(`${name} may be ${known.join(', ')}, not ${JSON.stringify(value)}`)
 }
+
+/** @throws ConfigError for options that wait for an outcome, where there is none to wait for */
+export function withoutOutcomes(options: object): void {
+  const late = ['skipFailedRequests', 'skipSuccessfulRequests', 'requestWasSuccessful', 'settleCost']
+  const given = late.find((name) => Object.hasOwn(options, name))
+  if (given !== undefined)
+    throw new ConfigError(`${given} has no effect here: there is no response to wait for`)
+}

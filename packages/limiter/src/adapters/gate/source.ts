@@ -61,7 +61,7 @@ export function quotasOf<N extends Native>(settings: Settings<N>): Quotas<N> {
 /** What leaves the process is held to a deadline, and has something to fall back on. */
 function storeOf<N extends Native>({ store, deadlineMs, logger, observe, name }: Settings<N>): Store {
   if (store === undefined) return new MemoryStore()
-  if (store instanceof MemoryStore || store instanceof FallbackStore) return store
+  if (!store.async || store instanceof FallbackStore) return store
   let last = ''
   return new FallbackStore(store, {
     ...(deadlineMs === undefined ? undefined : { deadlineMs }),

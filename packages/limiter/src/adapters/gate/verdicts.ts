@@ -2,11 +2,12 @@ import type { Decision } from '../../core/decide/decision.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { ticksOf } from '../../core/time.ts'
 import type { Arrival, Native } from './arrival.ts'
-import { infoOf, type RateLimitInfo, stricter, together } from './info.ts'
+import { infoOf, type RateLimitInfo, together } from './info.ts'
 import type { Asked } from './quotas.ts'
 import { repliesOf } from './reply.ts'
 import type { Settings } from './settings.ts'
 import { settlementOf } from './settlement.ts'
+import { type Soon, soon } from './soon.ts'
 import { type Standing, standingOf } from './standing.ts'
 import type { Verdict } from './verdict.ts'
 import { WaitingRoom } from './waiting-room.ts'
@@ -14,7 +15,7 @@ import { WaitingRoom } from './waiting-room.ts'
 /** Turns decisions into verdicts: with headers, the application's figures, the refusal, the wait. */
 export function verdicts<N extends Native>(
   settings: Settings<N>,
-): (arrival: Arrival<N>, shown: string | undefined, asked: Asked) => Promise<Verdict> {
+): (arrival: Arrival<N>, shown: string | undefined, asked: Asked) => Soon<Verdict> {
   const { wallClock, onLimitReached, logger, tarpit, maxWaiting = 1_000, timers } = settings
   const tarpitMs = tarpitOf(tarpit)
   if (!(Number.isSafeInteger(maxWaiting) && maxWaiting >= 0))
@@ -22,64 +23,70 @@ export function verdicts<N extends Native>(
   const room = new WaitingRoom(maxWaiting, timers)
   const replies = repliesOf(settings)
   const settlement = settlementOf(settings)
+  const failed = (what: string, error: unknown): void =>
+    logger.error(`rate limit: ${what} (${String(error)})`)
 
-  return async ({ native, holder }, shown, asked) => {
-    let { decision } = asked
-    let delayMs = decision.allowed ? decision.delayMs : tarpitMs
-    if (delayMs > 0 && !room.enter()) {
-      if (decision.allowed) {
-        await asked.settle(0)
-        decision = outOfTurn(decision)
-      }
-      delayMs = 0
+  const giveBack = async ({ decision, settle }: Asked): Promise<void> => {
+    if (!decision.allowed) return
+    try {
+      await settle(0)
+    } catch (error) {
+      failed('a charge could not be given back', error)
     }
+  }
+  /** A hook's failure is no reason to fail a request. */
+  const tell = async (native: N, info: RateLimitInfo): Promise<void> => {
+    try {
+      await onLimitReached?.(...native, info)
+    } catch (error) {
+      failed('onLimitReached failed', error)
+    }
+  }
+  const verdictOf = (
+    { native, holder }: Arrival<N>,
+    shown: string | undefined,
+    asked: Asked,
+    delayMs: number,
+  ): Soon<Verdict> => {
+    const { decision } = asked
     const standing = standingOf(holder)
-    const info = note(standing, decision, shown, wallClock())
-    const refusal = decision.allowed ? undefined : await replies.answerTo(decision, native, info, shown)
-    if (refusal !== undefined && info !== undefined) tell(() => onLimitReached?.(...native, info))
-    const settle = settlement({ ...asked, decision }, native)
-    return {
-      ...(refusal === undefined ? undefined : { refusal }),
-      ...(info === undefined ? undefined : { info }),
-      ...(settle === undefined ? undefined : { settle }),
+    standing.decision = standing.decision === undefined ? decision : together(standing.decision, decision)
+    const info = hasFigures(decision) ? infoOf(decision, shown, wallClock()) : undefined
+    // Without spreads, which would cost more than all else here.
+    const verdict: { -readonly [Name in keyof Verdict]: Verdict[Name] } = {
       exposed: replies.exposed,
       headers: () => (ours(standing, decision) ? replies.headersOf(standing.decision!, shown) : []),
       delayMs,
       async wait(leaving) {
-        if (delayMs === 0 || (await room.wait(delayMs, leaving))) return true
-        if (decision.allowed) await asked.settle(0)
-        return false
+        const stayed = delayMs === 0 || (await room.wait(delayMs, leaving))
+        if (!stayed) await giveBack(asked)
+        return stayed
       },
     }
+    if (info !== undefined) verdict.info = info
+    const settle = settlement(asked, native)
+    if (settle !== undefined) verdict.settle = settle
+    if (decision.allowed) return verdict
+    if (info !== undefined) void tell(native, info)
+    return soon(replies.answerTo(decision, native, info, shown), (refusal) => {
+      verdict.refusal = refusal
+      return verdict
+    })
   }
-
-  /** A hook's failure is no reason to fail a request. */
-  function tell(hook: () => unknown): void {
-    const failed = (error: unknown): void =>
-      logger.error(`rate limit: onLimitReached failed (${String(error)})`)
-    try {
-      Promise.resolve(hook()).catch(failed)
-    } catch (error) {
-      failed(error)
-    }
+  return (arrival, shown, asked) => {
+    const { decision } = asked
+    const delayMs = decision.allowed ? decision.delayMs : tarpitMs
+    if (delayMs === 0 || room.enter()) return verdictOf(arrival, shown, asked, delayMs)
+    if (!decision.allowed) return verdictOf(arrival, shown, asked, 0)
+    return giveBack(asked).then(() =>
+      verdictOf(arrival, shown, { ...asked, decision: outOfTurn(decision) }, 0),
+    )
   }
 }
 
-/** Adds a decision to what earlier limiters said, and gives the figures of the strictest so far. */
-function note(
-  standing: Standing,
-  decision: Decision,
-  shown: string | undefined,
-  nowMs: number,
-): RateLimitInfo | undefined {
-  const { decision: earlier, info: known } = standing
-  standing.decision = earlier === undefined ? decision : together(earlier, decision)
-  // Admitted by no quota, or without the store: no figures that mean anything.
-  if (decision.policy === '' || (decision.degraded && decision.allowed)) return known
-  const info = infoOf(decision, shown, nowMs)
-  standing.info =
-    known !== undefined && stricter(known.decision, decision, decision.allowed) !== decision ? known : info
-  return standing.info
+/** Not where no quota had a say, or where the request was let in without the store. */
+function hasFigures({ policy, degraded, allowed }: Decision): boolean {
+  return policy !== '' && !(degraded && allowed)
 }
 
 /** Once a later limiter has refused, what goes out is that limiter's answer. */

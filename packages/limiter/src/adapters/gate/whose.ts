@@ -4,6 +4,7 @@ import { ipKey } from '../../core/identify/ip.ts'
 import type { Key } from '../../limiter.ts'
 import type { Arrival, Native } from './arrival.ts'
 import { oneOf, type Settings } from './settings.ts'
+import { type Soon, soon } from './soon.ts'
 
 /** Whose quota a request meets. */
 export interface Caller {
@@ -13,9 +14,9 @@ export interface Caller {
 }
 
 export interface Whose<N extends Native> {
-  address(arrival: Arrival<N>): Promise<string | undefined>
+  address(arrival: Arrival<N>): Soon<string | undefined>
   /** `skip`, `deny`: what becomes of a request that lacks a key. */
-  caller(arrival: Arrival<N>, address: string | undefined): Promise<Caller | 'skip' | 'deny'>
+  caller(arrival: Arrival<N>, address: string | undefined): Soon<Caller | 'skip' | 'deny'>
 }
 
 /** All who lack a key, where they share one. Lists of parts never meet a text. */
@@ -39,11 +40,12 @@ export function whoseOf<N extends Native>(settings: Settings<N>): Whose<N> {
     throw new ConfigError('a request has neither key nor client address: set key, address or onMissingKey')
   }
   return {
-    async address({ native, peer, headers }) {
-      return find(ask === undefined ? peer : await ask(...native), trusts ? headers[proxyHeader] : undefined)
+    address({ native, peer, headers }) {
+      const forwarded = trusts ? headers[proxyHeader] : undefined
+      return ask === undefined ? find(peer, forwarded) : soon(ask(...native), (own) => find(own, forwarded))
     },
-    async caller({ native }, address) {
-      if (key !== undefined) return callerOf(await key(...native)) ?? missing(address)
+    caller({ native }, address) {
+      if (key !== undefined) return soon(key(...native), (given) => callerOf(given) ?? missing(address))
       const own = address && ipKey(address, ipv4Subnet, ipv6Subnet)
       return own ? { key: own, shown: own } : missing(undefined)
     },

@@ -6,7 +6,7 @@ import type { Step } from './step.ts'
 export interface PolicyFigures extends Figures {
   readonly policy: string
   /** Seconds of the policy's window, for headers: `capacity` units per so much; absent where there is no window. */
-  readonly windowSeconds?: number
+  readonly windowSeconds?: number | undefined
   /** Reports only, never enforces. */
   readonly shadow?: true
   /** Past its soft threshold. */
@@ -32,7 +32,7 @@ export interface Decision extends Figures {
   /** Over a limit that only asks to be served last. */
   readonly priority?: 'low'
   /** For `refund`; not part of any answer that leaves the process. */
-  readonly [receipt]?: Receipt
+  readonly [receipt]?: Receipt | undefined
 }
 
 /** What a request leaves behind for whoever may have to correct its charge. */
@@ -41,6 +41,8 @@ export interface Receipt {
   readonly figures: readonly Pick<Figures, 'allowed'>[]
   /** The store's instant of the decision, in microseconds. */
   readonly at: number
+  /** When it was charged, where that was before the decision. */
+  readonly chargedAt?: number
   /** Admitted, and so charged. */
   readonly charged: boolean
   /** Charged without the shared store. */
@@ -68,7 +70,13 @@ const UNLIMITED: Figures = {
   delayMs: 0,
 }
 
-/** The answer to a request from what each of its steps says. `subjects` stand beside `steps`, a guard's too. */
+/** What is being put together; finished, nobody changes it. */
+type Draft<T> = { -readonly [K in keyof T]: T[K] }
+
+/**
+ * The answer to a request from what each of its steps says. `subjects` stand beside `steps`, a guard's too.
+ * Written out field by field: spreading objects costs more than the decision itself.
+ */
 export function decisionOf(
   steps: readonly Step[],
   subjects: readonly Subject[],
@@ -78,7 +86,6 @@ export function decisionOf(
   left?: Receipt,
 ): Decision {
   const policies: PolicyFigures[] = []
-  const enforced: boolean[] = []
   let low = false
   let delayMs = 0
   for (let i = 0; i < steps.length; i++) {
@@ -91,39 +98,40 @@ export function decisionOf(
     const subject = subjects[i]!
     if (subject.deprioritize === true && !own.allowed) low = true
     if (role !== 'shadow' && own.delayMs > delayMs) delayMs = own.delayMs
-    policies.push(named(subject, own, role))
-    enforced.push(role !== 'shadow')
+    policies.push(named(own, subject, role))
   }
-  const bound = binding(policies, allowed, (i) => enforced[i]!)
-  const { limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs } =
-    bound < 0 ? UNLIMITED : policies[bound]!
-  return {
+  const bound =
+    policies.length === 1
+      ? policies[0]!.shadow === true
+        ? -1
+        : 0
+      : binding(policies, allowed, (i) => policies[i]!.shadow !== true)
+  const shown = bound < 0 ? UNLIMITED : policies[bound]!
+  const decision: Draft<Decision> = {
     allowed,
     policy: bound < 0 ? '' : policies[bound]!.policy,
-    limit,
-    remaining,
-    retryAfterMs: allowed ? 0 : retryAfterMs,
-    moreAfterMs,
-    resetAfterMs,
+    limit: shown.limit,
+    remaining: shown.remaining,
+    retryAfterMs: allowed ? 0 : shown.retryAfterMs,
+    moreAfterMs: shown.moreAfterMs,
+    resetAfterMs: shown.resetAfterMs,
     delayMs,
     policies,
     degraded,
-    ...(left === undefined ? undefined : { [receipt]: left }),
-    ...(low && allowed ? { priority: 'low' as const } : undefined),
+    [receipt]: left,
   }
+  if (low && allowed) decision.priority = 'low'
+  return decision
 }
 
-function named(subject: Subject, own: Figures, role: Step['role']): PolicyFigures {
-  const { name, windowSeconds, soft } = subject
-  return {
-    policy: name,
-    ...own,
-    ...(windowSeconds === undefined ? undefined : { windowSeconds }),
-    ...(role === 'shadow' ? { shadow: true as const } : undefined),
-    ...(soft !== undefined && own.limit - own.remaining >= soft * own.limit
-      ? { soft: true as const }
-      : undefined),
-  }
+/** A store's figures under the policy's name: in place, for nobody else has them. */
+function named(own: Figures, { name, windowSeconds, soft }: Subject, role: Step['role']): PolicyFigures {
+  const figures = own as Draft<PolicyFigures>
+  figures.policy = name
+  figures.windowSeconds = windowSeconds
+  if (role === 'shadow') figures.shadow = true
+  if (soft !== undefined && own.limit - own.remaining >= soft * own.limit) figures.soft = true
+  return figures
 }
 
 /** A policy's figures while its guard refuses: nothing is left, and no wait is shorter than the guard's. */

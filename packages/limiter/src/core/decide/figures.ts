@@ -64,6 +64,7 @@ export function figuresFrom(
   delay: number,
 ): Figures {
   return {
+    policy: '', // decisionOf names it in place: to copy figures costs more than to make them
     allowed,
     limit: plan.capacity,
     remaining,
@@ -71,7 +72,8 @@ export function figuresFrom(
     moreAfterMs: inMs(plan, now, nowTicks, more),
     resetAfterMs: reset === 0 ? 0 : inMs(plan, now, nowTicks, reset),
     delayMs: delay === 0 ? 0 : (inMs(plan, now, nowTicks, delay) ?? 0),
-  }
+    windowSeconds: undefined,
+  } as Figures
 }
 
 /** A wait counts from the instant used: the clock's own microsecond, or the unit at which a late clock was held. */

@@ -26,4 +26,6 @@ export interface Step {
   readonly onStoreError?: 'open' | 'closed' | 'local'
   /** Names the charge for `refund` where instants do not (concurrency): a random whole number ≥ 1. */
   readonly lease?: number
+  /** Units, ≥ 2, that a node may take ahead of this state and then grant by itself (stores/prepaid.ts). */
+  readonly ahead?: number
 }

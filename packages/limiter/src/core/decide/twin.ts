@@ -7,7 +7,7 @@ import type { Plan } from './algorithm.ts'
  * Each text is the body of a function of `p`, `c`, `now` and what else {@link parameters} names. `p` holds the
  * plan's capacity, limit, period, unit and ceiling, and at `p[1]`… the twin's own {@link Twin.extras}; `c[1]`… are
  * the cells, `c[1]` being the last admission, which the caller writes after a charge. What integers.lua.ts defines
- * is in reach. Never use `%` on instants: Lua's rounds the quotient first, and can come out below 0; `fmod` is exact.
+ * is in reach. The remainder is `fmod`: Lua's `%` has another sign below 0.
  */
 export interface Twin {
   /** Unique; scripts are known by it. */

@@ -34,6 +34,8 @@ export interface RuleOptions {
   readonly jitter?: number
   /** Gives each key its own window phase. */
   readonly spread?: boolean
+  /** Units, ≥ 2, that a node may take ahead from a shared store. */
+  readonly lease?: number
 }
 
 /** Conditions, all of which must hold; each lists alternatives. */

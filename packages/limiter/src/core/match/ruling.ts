@@ -1,3 +1,4 @@
+import { aheadOf, checkLease } from '../decide/ahead.ts'
 import type { Plan } from '../decide/algorithm.ts'
 import { planOf } from '../decide/algorithms.ts'
 import { blockPlan } from '../decide/block/block.ts'
@@ -24,6 +25,8 @@ export interface Ruling {
   readonly subject: Subject
   /** Microseconds over which keys' windows are spread; 0: all begin together. */
   readonly spread: number
+  /** Units that may be taken ahead. */
+  readonly ahead?: number | undefined
 }
 
 /** Makes plans, equal policies' once. */
@@ -45,7 +48,7 @@ export function lawOf(
   policy: string,
   quota = false,
 ): Law {
-  const { onLimit, mode, algorithm, block, soft, jitter, cost = 1 } = options
+  const { onLimit, mode, algorithm, block, soft, jitter, lease, cost = 1 } = options
   if (onLimit === 'delay' && algorithm !== 'leaky-bucket') {
     throw new ConfigError(`delaying goes with leaky-bucket, which has a queue, not with ${algorithm}`)
   }
@@ -56,9 +59,14 @@ export function lawOf(
   checkShare('jitter', jitter)
   const guard = block && blockPlan(block)
   const reports = mode === 'shadow' || onLimit === 'deprioritize'
+  const role = reports ? 'shadow' : quota ? 'quota' : 'enforce'
+  if (lease !== undefined) {
+    const units = typeof cost === 'number' ? cost : undefined
+    checkLease(lease, { algorithm, role, guarded: guard !== undefined, cost: units })
+  }
   return {
     policy,
-    role: reports ? 'shadow' : quota ? 'quota' : 'enforce',
+    role,
     guard: reports ? undefined : guard, // a guard refuses, which a shadow must not
     costFrom: typeof cost === 'string' ? 'measure' : cost === 1 ? undefined : 'rule',
   }
@@ -96,7 +104,8 @@ export function rulingOf(options: RuleOptions, quota: Quota, name: string, planF
     ...(jitter !== undefined && { jitter }),
     ...(onLimit === 'deprioritize' && { deprioritize: true }),
   }
-  return { plan, subject, spread: spread && isAligned(algorithm) ? plan.period * plan.unit : 0 }
+  const phases = spread && isAligned(algorithm) ? plan.period * plan.unit : 0
+  return { plan, subject, spread: phases, ahead: aheadOf(options.lease, plan) }
 }
 
 /** In the other algorithms each key's time begins with the key. */
@@ -114,9 +123,13 @@ export interface Gathered {
 /** Adds a rule's step, and its guard's right behind it. */
 export function gather(into: Gathered, law: Law, ruling: Ruling, key: string, cost: number): void {
   const { policy, role, guard, costFrom } = law
-  const { plan, subject, spread } = ruling
+  const { plan, subject, spread, ahead } = ruling
   const { onStoreError } = subject
-  const step: Step = { plan, policy, key, cost, role, onStoreError, ...(costFrom && { costFrom }) }
+  const step: Step = {
+    ...{ plan, policy, key, cost, role, onStoreError },
+    ...(costFrom && { costFrom }),
+    ...(ahead && { ahead }),
+  }
   into.steps.push(spread > 0 ? { ...step, phase: Math.floor(fraction(key, 0) * spread) } : step)
   into.subjects.push(subject)
   if (guard === undefined) return

@@ -14,39 +14,52 @@ export class Fingerprint {
     this.#k1 = (random() * 0x1_0000_0000) | 0
   }
 
-  /** Leaves the fingerprint of `text` in `high` and `low`, never both 0. */
+  /** Leaves the fingerprint of `text` in `high` and `low`, as signed 32-bit integers, never both 0. */
   of(text: string): void {
+    const { length } = text
+    const paired = length - (length & 1)
     let v0 = this.#k0
     let v1 = this.#k1 ^ 0xee
     let v2 = 0x6c796765 ^ this.#k0
     let v3 = 0x74656462 ^ this.#k1
-    const length = text.length
-    const pairs = length >> 1
-    for (let i = 0; i <= pairs + 3; i++) {
-      let word = 0
-      if (i < pairs) word = text.charCodeAt(2 * i) | (text.charCodeAt(2 * i + 1) << 16)
-      else if (i === pairs) word = (length << 16) | (length & 1 ? text.charCodeAt(length - 1) : 0)
-      else if (i === pairs + 1) v2 ^= 0xee // then three finishing rounds, with no input
+    for (let i = 0; i < paired; i += 2) {
+      const word = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 16)
       v3 ^= word
       v0 = (v0 + v1) | 0
-      v1 = (v1 << 5) | (v1 >>> 27)
-      v1 ^= v0
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
       v0 = (v0 << 16) | (v0 >>> 16)
       v2 = (v2 + v3) | 0
-      v3 = (v3 << 8) | (v3 >>> 24)
-      v3 ^= v2
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
       v0 = (v0 + v3) | 0
-      v3 = (v3 << 7) | (v3 >>> 25)
-      v3 ^= v0
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
       v2 = (v2 + v1) | 0
-      v1 = (v1 << 13) | (v1 >>> 19)
-      v1 ^= v2
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
       v2 = (v2 << 16) | (v2 >>> 16)
       v0 ^= word
     }
+    // The same round for what is left, with the length, and three times without input. Written out again: a loop
+    // that asks each time which round it is takes half as long again.
+    let word = (length << 16) | (length & 1 ? text.charCodeAt(paired) : 0)
+    for (let round = 0; round < 4; round++) {
+      v3 ^= word
+      v0 = (v0 + v1) | 0
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+      v0 = (v0 << 16) | (v0 >>> 16)
+      v2 = (v2 + v3) | 0
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+      v0 = (v0 + v3) | 0
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+      v2 = (v2 + v1) | 0
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+      v2 = (v2 << 16) | (v2 >>> 16)
+      v0 ^= word
+      if (round > 0) continue
+      word = 0
+      v2 ^= 0xee
+    }
     // Both outputs of one finish: v1 ^ v3 is the standard one, v0 ^ v2 stands in for the second finish.
-    this.high = (v1 ^ v3) >>> 0
-    this.low = (v0 ^ v2) >>> 0
+    this.high = v1 ^ v3
+    this.low = v0 ^ v2
     if (this.high === 0 && this.low === 0) this.low = 1
   }
 }

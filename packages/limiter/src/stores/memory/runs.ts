@@ -14,6 +14,7 @@ const MAP_LIMIT = 16_000_000
 export class Runs implements Shelf {
   cells: Cells = EMPTY
   keeps: Plan
+  lastPlan: Plan
   lag = 0
   readonly plans: WeakSet<Plan>
   readonly #budget: KeyBudget
@@ -24,6 +25,7 @@ export class Runs implements Shelf {
 
   constructor(plan: Plan, budget: KeyBudget, print: Fingerprint) {
     this.keeps = plan
+    this.lastPlan = plan
     this.plans = new WeakSet([plan])
     this.#budget = budget
     this.#print = print

@@ -4,6 +4,8 @@ import type { Cells, Plan } from '../../core/decide/algorithm.ts'
 export interface Shelf {
   /** Says when a state may be dropped: the most patient blend of the plans that used this shelf. */
   keeps: Plan
+  /** The plan asked about last: mostly the next one's too. */
+  lastPlan: Plan
   /** The plans that `keeps` blends. */
   readonly plans: WeakSet<Plan>
   /** The run in which the index last returned points at a state. */
@@ -35,6 +37,8 @@ export interface KeyBudget {
 
 /** Makes a shelf keep its states long enough for `plan` too: the slowest refill, the most in use. */
 export function keepFor(shelf: Shelf, plan: Plan): void {
+  shelf.lastPlan = plan
+  if (shelf.plans.has(plan)) return
   shelf.plans.add(plan)
   if (plan.capacity === 0) return
   const { keeps } = shelf

@@ -20,6 +20,7 @@ const MOVED = -1
 export class Table implements Shelf {
   cells: Cells
   keeps: Plan
+  lastPlan: Plan
   lag = 0
   readonly plans: WeakSet<Plan>
   readonly #size: number
@@ -31,9 +32,12 @@ export class Table implements Shelf {
   #cursor = 0
   #overflow: Cells | undefined
   #count = 0
+  /** Of `#count`, those in the newer table. */
+  #placed = 0
 
   constructor(plan: Plan, budget: KeyBudget, print: Fingerprint) {
     this.keeps = plan
+    this.lastPlan = plan
     this.plans = new WeakSet([plan])
     this.#size = plan.size
     this.#stride = plan.size + 1
@@ -87,6 +91,7 @@ export class Table implements Shelf {
 
   /** The slot of a new key; `undefined` when the cap is reached. */
   #insert(high: number, low: number, now: number): number | undefined {
+    if ((this.#placed + 1) / (this.#slots.mask + 1) > FILL) this.#grow()
     const { mask, prints, cells } = this.#slots
     const stride = this.#stride
     let reusable = -1
@@ -98,6 +103,7 @@ export class Table implements Shelf {
       if (this.#budget.keys >= this.#budget.max) return undefined
       this.#budget.keys++
       this.#count++
+      this.#placed++
     } else slot = reusable
     prints[2 * slot * stride] = high
     prints[2 * slot * stride + 1] = low
@@ -136,6 +142,22 @@ export class Table implements Shelf {
     this.#slots = slotsOf(size, this.#stride)
     this.cells = this.#slots.cells
     this.#cursor = 0
+    this.#placed = 0
+  }
+
+  /** At once: the new table was made for fewer states than turn out to mean something. */
+  #grow(): void {
+    const { mask, prints, cells } = this.#slots
+    const stride = this.#stride
+    const larger = slotsOf((mask + 1) * 2, stride)
+    for (let slot = 0; slot <= mask; slot++) {
+      if (isEmpty(prints, slot * stride)) continue
+      let to = prints[2 * slot * stride + 1]! & larger.mask
+      while (!isEmpty(larger.prints, to * stride)) to = (to + 1) & larger.mask
+      larger.cells.set(cells.subarray(slot * stride, (slot + 1) * stride), to * stride)
+    }
+    this.#slots = larger
+    this.cells = larger.cells
   }
 
   /** Estimated share of the keys whose state still means something, from an even sample. */
@@ -186,6 +208,7 @@ export class Table implements Shelf {
     const { mask, prints, cells } = this.#slots
     const stride = this.#stride
     this.#forget()
+    this.#placed--
     let gap = slot
     for (let next = (gap + 1) & mask; !isEmpty(prints, next * stride); next = (next + 1) & mask) {
       const home = prints[2 * next * stride + 1]! & mask
@@ -202,15 +225,15 @@ interface Slots {
   readonly mask: number
   readonly cells: Cells
   /** The same memory as `cells`: a slot's first 8 bytes are its fingerprint. */
-  readonly prints: Uint32Array
+  readonly prints: Int32Array
 }
 
 function slotsOf(size: number, stride: number): Slots {
   const cells = new Float64Array(size * stride)
-  return { mask: size - 1, cells, prints: new Uint32Array(cells.buffer) }
+  return { mask: size - 1, cells, prints: new Int32Array(cells.buffer) }
 }
 
-function isEmpty(prints: Uint32Array, word: number): boolean {
+function isEmpty(prints: Int32Array, word: number): boolean {
   return prints[2 * word] === 0 && prints[2 * word + 1] === 0
 }
 

@@ -3,68 +3,67 @@ import { type Figures, figuresFrom } from '../../core/decide/figures.ts'
 import type { Step } from '../../core/decide/step.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { Outcome } from '../store.ts'
-import { Call } from './call.ts'
+import { callToDecide, type Request } from './call.ts'
 import type { Send } from './client.ts'
 import type { Laws } from './laws.ts'
-import type { Script } from './script.ts'
 import { run } from './run.ts'
 import type { StoreTime } from './store-time.ts'
 
-/** Steps that travel in one call: more would keep others waiting for longer than the trip that they save. */
-const MOST_STEPS = 64
+/** Steps after which a call leaves at once: with more, the server idles while we write, and we while it decides. */
+const MOST_STEPS = 32
 /** Integers that answer a step. */
 const FIGURES = 6
+/** In their place: no window of a calendar that was sent holds the store's time. */
 const LOST = -2
-/** A second try brings windows around the store's own time; a third one would only be right by a miracle. */
+/** The second try brings windows around the time that the store answered. */
 const TRIES = 2
 
-interface Written { script: Script; args: string[]; steps: number }
-interface Waiting {
-  readonly steps: readonly Step[]
-  /** The name of each step's state. */
-  readonly names: readonly string[]
-  readonly peek: boolean
+interface Waiting extends Request {
   tries: number
   resolve(outcome: Outcome): void
   reject(error: unknown): void
 }
 
-/** Requests of one slot that will travel together. */
 interface Batch {
   readonly requests: Waiting[]
   steps: number
 }
 
 /**
- * Decisions asked for in the same turn of the event loop travel as one call. A failure fails all that were in it:
- * what became of each is then unknown.
+ * Decisions asked for in one turn of the event loop travel as one call, or a few. What fails fails for all in its
+ * call: what became of each is then unknown.
  */
 export class Batches {
   readonly #send: Send
   readonly #laws: Laws
   readonly #time: StoreTime
   readonly #batches = new Map<number, Batch>()
-  readonly #schedule: (flush: () => void) => void
+  readonly #asked = new Set<Promise<void>>()
   #scheduled = false
 
   constructor(send: Send, laws: Laws, time: StoreTime) {
     this.#send = send
     this.#laws = laws
     this.#time = time
-    this.#schedule = process.env.SLUICE_SCHED === 'micro' ? queueMicrotask : process.env.SLUICE_SCHED === 'tick' ? process.nextTick : setImmediate
   }
 
-  /** @param slot only requests of one slot can travel together; in a single server all can. */
+  /** @param slot only requests of one slot can travel together */
   decide(steps: readonly Step[], names: readonly string[], peek: boolean, slot: number): Promise<Outcome> {
-    return new Promise((resolve, reject) => this.#add({ steps, names, peek, tries: 0, resolve, reject }, slot))
+    return new Promise((resolve, reject) =>
+      this.#add({ steps, names, peek, tries: 0, resolve, reject }, slot),
+    )
   }
 
-  /** Sends what waits, now. */
+  /** Sends what waits now rather than at the end of the turn. */
   flush(): void {
     this.#scheduled = false
-    const batches = [...this.#batches]
-    this.#batches.clear()
-    for (const [slot, { requests }] of batches) void this.#ask(requests, slot)
+    for (const [slot, batch] of this.#batches) this.#leave(batch, slot)
+  }
+
+  /** Until all that was asked is answered. */
+  async settled(): Promise<void> {
+    this.flush()
+    while (this.#asked.size > 0) await Promise.all(this.#asked)
   }
 
   #add(request: Waiting, slot: number): void {
@@ -75,99 +74,77 @@ export class Batches {
     }
     batch.requests.push(request)
     batch.steps += request.steps.length
-    if (batch.steps >= MOST_STEPS) {
-      this.#batches.delete(slot)
-      void this.#ask(batch.requests, slot)
-    } else if (!this.#scheduled) {
+    if (batch.steps >= MOST_STEPS) this.#leave(batch, slot)
+    else if (!this.#scheduled) {
       this.#scheduled = true
-      this.#schedule(() => this.flush())
+      // After all I/O of this turn: requests that arrived together leave together.
+      setImmediate(() => this.flush())
     }
   }
 
-  async #ask(requests: readonly Waiting[], slot: number): Promise<void> {
+  #leave(batch: Batch, slot: number): void {
+    this.#batches.delete(slot)
+    const asked = this.#ask(batch, slot)
+    this.#asked.add(asked)
+    void asked.then(() => this.#asked.delete(asked))
+  }
+
+  async #ask({ requests, steps }: Batch, slot: number): Promise<void> {
     try {
-      const { script, args, steps } = this.#written(requests)
-      const reply = await run(this.#send, script, args, 1 + FIGURES * steps)
+      const reply = await run(this.#send, callToDecide(this.#laws, this.#time, requests), 1 + FIGURES * steps)
       this.#time.told(reply[0]!)
       let at = 1
       for (const request of requests) {
         if (reply[at] === LOST) this.#again(request, slot)
-        else request.resolve(outcomeOf(request, reply, at))
+        else request.resolve(outcomeOf(request.steps, reply, at))
         at += FIGURES * request.steps.length
       }
     } catch (error) {
-      for (const request of requests) request.reject(error)
+      if (requests.length > 1 && isParted(error)) await this.#askEach(requests, slot)
+      else for (const { reject } of requests) reject(error)
     }
   }
 
-  #written(requests: readonly Waiting[]): Written {
-    const clock = this.#time.fixed()
-    const [{ steps, names, peek }] = requests as [Waiting]
-    if (requests.length === 1 && steps.length === 1) {
-      const { plan, cost, role, phase = 0, lease = 0 } = steps[0]!
-      const { law, words } = this.#laws.written(plan, this.#time.now())
-      const args = ['1', names[0]!, clock === undefined ? '' : String(clock), peek || role === 'guard' ? '0' : '1', ...words, String(cost)]
-      if (phase !== 0 || lease !== 0) args.push(String(phase), String(lease))
-      return { script: this.#laws.scriptOfOne(law), args, steps: 1 }
-    }
-    const call = new Call(this.#laws, this.#time.now())
-    const rest = written(call, requests)
-    const count = requests.reduce((sum, request) => sum + request.steps.length, 0)
-    return { script: call.script('decide'), args: call.args(clock, rest), steps: count }
+  /** While a slot moves, two keys of it may be on two servers. Such a call runs nowhere; one of fewer keys may. */
+  async #askEach(requests: readonly Waiting[], slot: number): Promise<void> {
+    const batches = requests.map((request) => ({ requests: [request], steps: request.steps.length }))
+    await Promise.all(batches.map((batch) => this.#ask(batch, slot)))
   }
 
   #again(request: Waiting, slot: number): void {
     request.tries++
     if (request.tries < TRIES) this.#add(request, slot)
-    else request.reject(new StoreError('no window of a calendar around the time of the store holds its time'))
+    else
+      request.reject(
+        new StoreError('no window of a calendar around the time that Redis tells holds its time'),
+      )
   }
 }
 
-function written(call: Call, requests: readonly Waiting[]): string[] {
-  const keys: number[] = []
-  const parts: number[] = []
-  for (const { steps, names, peek } of requests) {
-    for (let i = 0; i < steps.length; i++) {
-      keys.push(call.key(names[i]!))
-      parts.push(call.part(steps[i]!, i, peek))
-    }
-  }
-  const words: string[] = []
-  let n = 0
-  for (const { steps } of requests) {
-    for (let i = 0; i < steps.length; i++, n++) {
-      const { cost, phase = 0, lease = 0, plan } = steps[i]!
-      const ref = keys[n]! * call.parts + parts[n]!
-      words.push(String(ref * 2 + (i < steps.length - 1 ? 1 : 0)), String(cost))
-      if (phase !== 0) words.push(String(phase))
-      if (plan.algorithm.name === 'concurrency') words.push(String(lease))
-    }
-  }
-  return words
+function isParted(error: unknown): boolean {
+  return (
+    error instanceof StoreError && error.cause instanceof Error && error.cause.message.startsWith('TRYAGAIN')
+  )
 }
 
-function outcomeOf({ steps }: Waiting, reply: readonly number[], from: number): Outcome {
+function outcomeOf(steps: readonly Step[], reply: readonly number[], from: number): Outcome {
   const at = reply[0]!
   const figures: Figures[] = new Array(steps.length)
   for (let i = 0; i < steps.length; i++) {
     const { plan, phase = 0 } = steps[i]!
     const n = from + i * FIGURES
-    const retry = reply[n + 1]!
-    figures[i] = figuresFrom(
-      plan,
-      reply[n + 5]!,
-      at - phase,
-      retry === 0,
-      reply[n]!,
-      orNever(retry),
-      orNever(reply[n + 2]!),
-      orNever(reply[n + 3]!),
-      orNever(reply[n + 4]!),
-    )
+    const [remaining, now] = [reply[n]!, reply[n + 5]!]
+    const [retry, more, reset, delay] = [
+      never(reply[n + 1]!),
+      never(reply[n + 2]!),
+      never(reply[n + 3]!),
+      never(reply[n + 4]!),
+    ]
+    figures[i] = figuresFrom(plan, now, at - phase, retry === 0, remaining, retry, more, reset, delay)
   }
   return { allowed: admitted(steps, figures), at, figures }
 }
 
-function orNever(units: number): number {
+function never(units: number): number {
   return units < 0 ? Number.POSITIVE_INFINITY : units
 }

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../core/errors.ts'
 
 /**
- * Sends one command and answers what the server did; rejects with its error.
+ * Sends one command, once, and answers what the server did; rejects with its error.
  * @param args the command's name and its arguments
  * @param key one of its keys, for a cluster to find the node
  */
@@ -11,7 +11,7 @@ export type Send = (args: string[], key: string) => Promise<unknown>
 export interface CallingClient {
   call(command: string, args: string[]): Promise<unknown>
   readonly isCluster?: boolean
-  readonly options?: object
+  readonly options: object
 }
 
 /** What is used of a node-redis client or pool. */
@@ -22,7 +22,7 @@ export interface SendingClient {
 /** What is used of a node-redis cluster. */
 export interface SendingCluster {
   sendCommand(key: string | undefined, isReadonly: boolean | undefined, args: string[]): Promise<unknown>
-  readonly masters: unknown
+  readonly masters: readonly unknown[]
 }
 
 /** What is used of a node-redis sentinel. */
@@ -43,25 +43,40 @@ export interface Sender {
  * @throws ConfigError for what is no client of these, or one that would send a charge twice
  */
 export function senderOf(client: RedisClient): Sender {
-  if (typeof client !== 'object' || client === null) throw new ConfigError('client must be a Redis client')
-  if ('call' in client && typeof client.call === 'function') return callingSender(client)
-  if (!('sendCommand' in client && typeof client.sendCommand === 'function')) {
-    throw new ConfigError('client must be an ioredis, iovalkey or node-redis client; for any other pass `send`')
+  const given: object = Object(client)
+  if (isCalling(given)) {
+    refuseResending(given)
+    return { send: (args) => given.call(args[0]!, args.slice(1)), cluster: given.isCluster === true }
   }
-  if ('masters' in client) return { send: (args, key) => client.sendCommand(key, false, args), cluster: true }
-  if ('getMasterNode' in client) return { send: (args) => client.sendCommand(false, args), cluster: false }
-  return { send: (args) => client.sendCommand(args), cluster: false }
-}
-
-function callingSender(client: CallingClient): Sender {
-  const { isCluster = false, options = {} } = client
-  if (!isCluster && 'autoResendUnfulfilledCommands' in options && options.autoResendUnfulfilledCommands !== false) {
+  if (!('sendCommand' in given)) {
     throw new ConfigError(
-      'this client sends again what was unanswered when a connection broke, which would charge twice: create it with autoResendUnfulfilledCommands: false',
+      'client must be an ioredis, iovalkey or node-redis client; for any other pass `send`',
     )
   }
-  return {
-    send: (args) => client.call(args[0]!, args.slice(1)),
-    cluster: isCluster,
+  if ('masters' in given) {
+    const cluster = client as SendingCluster
+    return { send: (args, key) => cluster.sendCommand(key, false, args), cluster: true }
   }
+  if ('getMasterNode' in given) {
+    const sentinel = client as SendingSentinel
+    return { send: (args) => sentinel.sendCommand(false, args), cluster: false }
+  }
+  const single = client as SendingClient
+  return { send: (args) => single.sendCommand(args), cluster: false }
+}
+
+function isCalling(client: object): client is CallingClient {
+  return 'call' in client && typeof client.call === 'function'
+}
+
+/** By default these clients send again what was unanswered when its connection broke: a charge may have been made. */
+function refuseResending({ isCluster, options }: CallingClient): void {
+  const resends = isCluster
+    ? 'retryDelayOnFailover' in options && options.retryDelayOnFailover !== 0
+    : 'autoResendUnfulfilledCommands' in options && options.autoResendUnfulfilledCommands !== false
+  if (!resends) return
+  const option = isCluster ? 'retryDelayOnFailover: 0' : 'autoResendUnfulfilledCommands: false'
+  throw new ConfigError(
+    `this client may send a command twice, which would charge twice: create it with ${option}`,
+  )
 }

@@ -16,14 +16,15 @@ local function keep(k, p, now, phase, wait)
   end
   keepers[k], expiries[k] = p.law, expiry(p, now, wait, phase)
 end
-local function answer(at, charged, k, p, c, now, cost, ok, delay, phase, lease)
-  local law, reset = p.law, 0
+local function answer(at, charged, left, k, p, c, now, cost, ok, delay, phase, lease)
+  local reset
   if charged then
-    law.charge(p, c, now, cost, lease)
+    p.law.charge(p, c, now, cost, lease)
     c[1] = now
+    left = left - cost
   end
-  reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reset = figures(law.remaining, law.wait, p, c, now, cost, ok)
-  reply[at + 5], reply[at + 6] = exact(delay), now
+  reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reset = figures(left, p.law.wait, p, c, now, cost, ok)
+  reply[at + 5], reply[at + 6] = delay < BIG and delay or exact(delay), now
   if charged then keep(k, p, now, phase, reset) end
 end
 -- Whether a step is charged that admits its cost, if the request is.
@@ -43,17 +44,20 @@ local function answerAll(steps, count)
   end
   allowed = allowed and (quotas == 0 or over < quotas)
   local charged = {}
-  -- A state may stand in two roles: what is not charged is read before anything is.
-  for j = 1, count do
-    local s = steps[j]
-    charged[j] = allowed and isCharged(s[2], s[5], s[6])
-    if not charged[j] then answer(n + j * 6 - 6, false, unpack(s)) end
+  local function answerIf(wanted)
+    for j = 1, count do
+      local _, p, c, now = unpack(steps[j])
+      if charged[j] == wanted then answer(n + j * 6 - 6, wanted, p.law.remaining(p, c, now), unpack(steps[j])) end
+    end
   end
+  for j = 1, count do charged[j] = allowed and isCharged(steps[j][2], steps[j][5], steps[j][6]) end
+  -- A state may stand in two roles: what is not charged is read before anything is.
+  answerIf(false)
+  answerIf(true)
+  if allowed then return end
   for j = 1, count do
     local k, p, c, now, _, _, _, phase = unpack(steps[j])
-    if charged[j] then
-      answer(n + j * 6 - 6, true, unpack(steps[j]))
-    elseif p.role == GUARD and not allowed and not p.peek and j > p.back and not steps[j - p.back][6] then
+    if p.role == GUARD and not p.peek and j > p.back and not steps[j - p.back][6] then
       p.law.refuse(p, c, now)
       c[1] = now
       keep(k, p, now, phase, p.law.wait(p, c, now, p.capacity))
@@ -81,11 +85,12 @@ while args[i] do
     k = k + 1
     local c = states[k]
     if not c then
-      c = law.load(KEYS[k], law.form)
+      c = law.load(KEYS[k], law.form, texts[k])
       states[k] = c
     end
     local now = heldAt(p, c, at - phase)
-    local ok = cost == 0 or cost <= law.remaining(p, c, now)
+    local left = law.remaining(p, c, now)
+    local ok = cost == 0 or cost <= left
     local delay = ok and cost > 0 and law.delay and law.delay(p, c, now) or 0
     if law.lost and not p.peek and law.lost(p, c, now) then lost = true end
     count = count + 1
@@ -93,7 +98,7 @@ while args[i] do
       steps = steps or {}
       steps[count] = { k, p, c, now, cost, ok, delay, phase, lease }
     elseif not lost then
-      answer(n, isCharged(p, cost, ok), k, p, c, now, cost, ok, delay, phase, lease)
+      answer(n, isCharged(p, cost, ok), left, k, p, c, now, cost, ok, delay, phase, lease)
     end
   end
   if lost then

@@ -27,10 +27,9 @@ local function exact(n)
   return n == huge and -1 or whole(n)
 end
 -- Remaining, retry, more and reset as the reply says them, and the wait until the state means nothing.
-local function figures(remaining, wait, p, c, now, cost, ok)
-  local left, capacity = remaining(p, c, now), p.capacity
+local function figures(left, wait, p, c, now, cost, ok)
+  local retry, more, reset, capacity = 0, -1, 0, p.capacity
   if left < 0 then left = 0 end
-  local retry, more, reset = 0, -1, 0
   if not ok then retry = cost > capacity and -1 or wait(p, c, now, cost) end
   if left < capacity then
     more = wait(p, c, now, left + 1)

@@ -1,6 +1,6 @@
 /**
  * The entries of one log: one string, 16 bytes each, in order of time; an entry is an instant and the running total
- * up to and with it. It is read in blocks of 64 and written at its end, so that a decision costs about as much
+ * up to and with it. It is read in blocks of 16, its end in one of 64, and written at its end, so that a decision costs about as much
  * whether the log holds a hundred entries or a million. Entries that no longer count are cut off when they are half
  * of it, all but the last of them, whose total is where the rest begins.
  *
@@ -20,11 +20,11 @@ end
 local function entry(c, i)
   local text, first = c.tail, c.base
   if i < first then
-    local block = floor(i / 64)
-    first = block * 64
+    local block = floor(i / 16)
+    first = block * 16
     text = c.blocks[block]
     if not text then
-      text = call('GETRANGE', c.key, first * 16, first * 16 + 1023)
+      text = call('GETRANGE', c.key, first * 16, first * 16 + 255)
       c.blocks[block] = text
     end
   end

@@ -1,30 +1,42 @@
 import { StoreError } from '../../core/errors.ts'
+import type { Call } from './call.ts'
 import type { Send } from './client.ts'
-import type { Script } from './script.ts'
 
 /**
  * Runs a script and answers its integers. Only where the server does not know the script, and so cannot have run
  * it, is it sent a second time: after any other error a charge may have been made.
  * @throws StoreError
  */
-export async function run(send: Send, script: Script, args: readonly string[], length: number): Promise<number[]> {
+export async function run(send: Send, { script, args }: Call, length: number): Promise<readonly number[]> {
   const key = args[1] ?? ''
   let reply: unknown
   try {
-    reply = await send(['EVALSHA', script.sha, ...args], key).catch((cause) => {
-      if (!isUnknownScript(cause)) throw cause
-      return send(['EVAL', script.text, ...args], key)
-    })
+    reply = await send(['EVALSHA', script.sha, ...args], key)
   } catch (cause) {
-    throw new StoreError(`Redis failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    if (!isUnknownScript(cause)) throw failure(cause)
+    reply = await tell(send, ['EVAL', script.text, ...args], key)
   }
-  if (!Array.isArray(reply) || reply.length !== length) throw new StoreError('Redis answered what no script of ours does')
+  if (!Array.isArray(reply) || reply.length !== length)
+    throw new StoreError('Redis answered what no script of ours does')
+  // Integers near 2^53 come as text, and so do all of them where the client was told so.
   for (let i = 0; i < length; i++) {
-    // Clients can be told to answer integers as text.
     if (typeof reply[i] !== 'number') reply[i] = Number(reply[i])
-    if (!Number.isSafeInteger(reply[i])) throw new StoreError(`Redis answered no integers ${JSON.stringify(reply)} ${JSON.stringify(args)}`)
   }
+  if (!reply.every(Number.isSafeInteger)) throw new StoreError('Redis answered what are no integers')
   return reply
+}
+
+/** Sends one command. @throws StoreError */
+export async function tell(send: Send, args: string[], key: string): Promise<unknown> {
+  try {
+    return await send(args, key)
+  } catch (cause) {
+    throw failure(cause)
+  }
+}
+
+function failure(cause: unknown): StoreError {
+  return new StoreError(`Redis failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
 }
 
 function isUnknownScript(cause: unknown): boolean {

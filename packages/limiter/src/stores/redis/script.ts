@@ -23,12 +23,14 @@ local function whole(n)
   return format('%.0f', n)
 end`
 const KEEPERS = { cells: cellsLua, log: logLua, leases: leasesLua } as const
-const TASKS = { decide: decideLua, settle: settleLua } as const
+const TASKS: Readonly<Record<Task, string>> = { decide: decideLua, settle: settleLua }
 const BODIES = {
   decide: ['remaining', 'wait', 'charge', 'delay', 'lost', 'refuse'],
   settle: ['remaining', 'wait', 'charge', 'lost', 'refund'],
 } as const
 const ONE = ['remaining', 'wait', 'charge', 'delay', 'lost'] as const
+
+export type Task = 'decide' | 'settle'
 
 type Body = keyof typeof parameters
 
@@ -37,15 +39,28 @@ type Body = keyof typeof parameters
  * each call. What varies from call to call is never written into it.
  * @param twins by the number that a part says
  */
-export function scriptOf(task: keyof typeof TASKS, twins: ReadonlyMap<number, Twin>): Script {
+export function scriptOf(task: Task, twins: ReadonlyMap<number, Twin>): Script {
   const keepers = new Set([...twins.values()].map(({ keeps }) => KEEPERS[keeps]))
+  // One command reads all cells; a log must not be read whole.
+  const ahead = task === 'decide' && keepers.size === 1 && keepers.has(cellsLua)
+  const texts = `local texts = ${ahead ? "call('MGET', unpack(KEYS))" : '{}'}`
   const laws = [...twins].map(([number, twin]) => {
     const bodies = BODIES[task].filter((name) => twin[name] !== undefined)
     return `do${twin.locals ?? ''}
 laws[${number}] = { named = ${twin.keeps === 'leases'}, ${fieldsOf(twin).join(', ')}, ${bodies.map((name) => `${name} = function${bodyOf(twin, name)}`).join(', ')} }
 end`
   })
-  return named([WORDS, integersLua, ...keepers, 'local laws = {}', ...laws, figuresLua, partsLua, TASKS[task]])
+  return named([
+    WORDS,
+    integersLua,
+    ...keepers,
+    'local laws = {}',
+    ...laws,
+    figuresLua,
+    partsLua,
+    texts,
+    TASKS[task],
+  ])
 }
 
 /** The script for a request of one step. */
@@ -60,7 +75,13 @@ export function scriptOfOne(twin: Twin): Script {
 
 function fieldsOf({ keeps, size = 0, extraCount = 0 }: Twin): readonly string[] {
   const kind = { cells: 'Cells', log: 'Log', leases: 'Leases' }[keeps]
-  return [`load = load${kind}`, `save = save${kind}`, `size = ${size}`, `form = '<${'d'.repeat(size)}'`, `extras = ${extraCount}`]
+  return [
+    `load = load${kind}`,
+    `save = save${kind}`,
+    `size = ${size}`,
+    `form = '<${'d'.repeat(size)}'`,
+    `extras = ${extraCount}`,
+  ]
 }
 
 function bodyOf(twin: Twin, name: Body): string {

@@ -7,6 +7,13 @@ import { join } from 'node:path'
 /** A Redis server of a test's own: nothing is kept, and nobody else uses it. */
 export interface RedisServer {
   readonly port: number
+  /** Stands still, with its connections open, until it is resumed. */
+  pause(): void
+  resume(): void
+  /** Dies at once, as by `kill -9`. */
+  kill(): Promise<void>
+  /** Starts again after `kill`, empty, on the same port. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -15,25 +22,44 @@ export interface RedisServer {
  * @throws Error that says so where there is none, or it does not start
  */
 export async function startRedis(...options: string[]): Promise<RedisServer> {
+  return startServer((port, dir) => [
+    'redis-server',
+    ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no'],
+    ...options,
+  ])
+}
+
+/** @param command with its arguments, for a free port and a folder of its own */
+export async function startServer(
+  command: (port: number, dir: string) => readonly string[] | Promise<readonly string[]>,
+): Promise<RedisServer> {
   const dir = await mkdtemp(join(tmpdir(), 'sluice-redis-'))
   for (let tries = 0; ; tries++) {
     const port = await freePort()
-    const server = spawn('redis-server', [
-      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no'],
-      ...options,
-    ])
+    const [file, ...args] = (await command(port, dir)) as [string, ...string[]]
+    let server = spawn(file, args)
+    const kill = (): Promise<void> => ended(server, () => server.kill('SIGKILL'))
     const stop = async (): Promise<void> => {
-      await ended(server, () => server.kill('SIGKILL'))
+      await kill()
       await rm(dir, { recursive: true, force: true })
     }
+    const restart = async (): Promise<void> => {
+      server = spawn(file, args)
+      const problem = await started(server)
+      if (problem !== undefined) throw new Error(`${file} did not start again: ${problem}`)
+    }
     const problem = await started(server)
-    if (problem === undefined) return { port, stop }
+    if (problem === undefined) {
+      const pause = (): void => void server.kill('SIGSTOP')
+      const resume = (): void => void server.kill('SIGCONT')
+      return { port, pause, resume, kill, restart, stop }
+    }
     await stop()
-    if (tries === 2) throw new Error(`redis-server did not start: ${problem}`)
+    if (tries === 2) throw new Error(`${file} did not start: ${problem}`)
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer()
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
   const { port } = probe.address() as AddressInfo
@@ -47,7 +73,7 @@ function started(server: ChildProcess): Promise<string | undefined> {
     let log = ''
     server.stdout!.on('data', (text) => {
       log += text
-      if (log.includes('Ready to accept connections')) resolve(undefined)
+      if (/Ready to accept connections|Sentinel ID is/.test(log)) resolve(undefined)
     })
     server.on('error', ({ message }) => resolve(`${message}; is it on PATH?`))
     server.on('exit', () => resolve(log.slice(-500)))

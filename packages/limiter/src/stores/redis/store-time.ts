@@ -6,26 +6,26 @@ import { type Clock, monotonicClock } from '../../clock.ts'
  */
 export class StoreTime {
   readonly #own: Clock
-  readonly #fixed: Clock | undefined
+  readonly #replaced: boolean
   #ahead = 0
 
-  /** @param fixed stands in for the store's clock */
-  constructor(fixed: Clock | undefined) {
-    this.#own = fixed ?? monotonicClock()
-    this.#fixed = fixed
+  /** @param clock stands in for the store's own */
+  constructor(clock: Clock | undefined) {
+    this.#own = clock ?? monotonicClock()
+    this.#replaced = clock !== undefined
   }
 
   now(): number {
     return this.#own.now() + this.#ahead
   }
 
-  /** The time that the store is to take for its own; usually none. */
-  fixed(): number | undefined {
-    return this.#fixed?.now()
+  /** What scripts are told: nothing, or the time that they are to take for the server's. */
+  word(): string {
+    return this.#replaced ? String(this.#own.now()) : ''
   }
 
-  /** The store said that it is `at`. */
+  /** The store answered that it is `at`. */
   told(at: number): void {
-    if (this.#fixed === undefined) this.#ahead = at - this.#own.now()
+    if (!this.#replaced) this.#ahead = at - this.#own.now()
   }
 }

@@ -48,7 +48,11 @@ const POLICIES: Readonly<Record<string, readonly Policy[]>> = {
   calendar: [
     { algorithm: 'fixed-window', limit: 9, period: { calendar: 'day', zone: 'Africa/Cairo' } },
     { algorithm: 'fixed-window', limit: 30, period: { calendar: 'week', anchor: { day: 3, time: '06:30' } } },
-    { algorithm: 'fixed-window', limit: 100, period: { calendar: 'month', zone: 'Europe/Paris', anchor: { day: 31 } } },
+    {
+      algorithm: 'fixed-window',
+      limit: 100,
+      period: { calendar: 'month', zone: 'Europe/Paris', anchor: { day: 31 } },
+    },
     { algorithm: 'fixed-window', limit: 500, period: { calendar: 'year', zone: 'Australia/Lord_Howe' } },
   ],
   counter: [
@@ -66,11 +70,36 @@ const POLICIES: Readonly<Record<string, readonly Policy[]>> = {
     { algorithm: 'concurrency', limit: 200, period: '1h' },
   ],
 }
-const BLOCKS = [blockPlan({ after: 3, within: '2s', for: '7s' }), blockPlan({ after: 1, within: '1s', for: '1d' })]
+const BLOCKS = [
+  blockPlan({ after: 3, within: '2s', for: '7s' }),
+  blockPlan({ after: 1, within: '1s', for: '1d' }),
+]
 
-const STATES: readonly (readonly [string, Plan])[] = Object.entries(POLICIES).flatMap(([name, policies]) =>
-  policies.map((policy) => [name, planOf(policy)] as const),
-)
+/** More entries than one block of a log holds, and more leases than one reading of them. */
+const LONG: Readonly<Record<string, readonly Policy[]>> = {
+  log: [
+    { algorithm: 'sliding-window-log', limit: 900, period: '1h' },
+    { algorithm: 'sliding-window-log', limit: 300, period: '1h' },
+  ],
+  leases: [{ algorithm: 'concurrency', limit: 250, period: '1h' }],
+}
+
+/** Whose states the steps are about, and how much time passes between them, in milliseconds. */
+interface World {
+  readonly states: readonly (readonly [policy: string, plan: Plan])[]
+  readonly keys: readonly string[]
+  readonly elapsed: (random: Random) => number
+  /** Share of the rarest steps that are resets. */
+  readonly resets: number
+}
+
+type Random = () => number
+
+function statesOf(policies: Readonly<Record<string, readonly Policy[]>>): World['states'] {
+  return Object.entries(policies).flatMap(([name, each]) =>
+    each.map((policy) => [name, planOf(policy)] as const),
+  )
+}
 
 let server: RedisServer
 let client: Redis
@@ -85,64 +114,76 @@ afterAll(async () => {
   await server.stop()
 })
 
-describe('The laws in Lua', () => {
-  it(`answer as those in TypeScript, figure for figure, over ${STEPS} random steps`, { timeout: 3_600_000 }, async () => {
-    const random = randomOf(SEED)
-    const clock = new FakeClock(1_774_700_000_000_000) // three days before clocks change in Europe
-    const memory = new MemoryStore({ clock })
-    const redis = new RedisStore({ client, clock, prefix: `differential-${SEED}` })
-    const charges: Charge[] = []
-    for (const [policy, plan] of STATES) {
-      if (plan.capacity === 0) continue
-      for (const key of KEYS) {
-        const steps: Step[] = [{ plan, policy, key, cost: 1, role: 'enforce', lease: 1 }]
-        expect(await redis.decide(steps, false)).toEqual(memory.decide(steps, false))
-      }
-    }
-    for (let done = 0; done < STEPS; ) {
-      if (random() < 0.5) clock.advance(elapsed(random))
-      const kind = random()
-      const expected: unknown[] = []
-      const answers: Promise<unknown>[] = []
-      if (kind < 0.7 || charges.length === 0) {
-        // Together these are at most 64 steps: one call.
-        for (let together = whole(random, 1, 8); together > 0; together--, done++) {
-          const steps = requestOf(random)
-          const peek = random() < 0.1
-          const outcome = memory.decide(steps, peek)
-          expected.push(outcome)
-          answers.push(redis.decide(steps, peek))
-          if (!peek) remember(charges, steps, outcome.at, random)
-        }
-      } else if (kind < 0.98) {
-        done++
-        const settled = settlementOf(random, charges)
-        const once = random() < 0.3 ? onceOf(random, clock) : undefined
-        expected.push(memory.settle(settled, once))
-        answers.push(redis.settle(settled, once))
-      } else {
-        done++
-        const step = stepOf(random)
-        expected.push(memory.reset(step))
-        answers.push(redis.reset(step))
-      }
-      const said = await Promise.all(answers)
-      if (!same(said, expected)) expect(said, `at ${clock.now()}`).toEqual(expected)
-    }
-  })
+describe('The laws in Lua answer as those in TypeScript, figure for figure', () => {
+  it(`over ${STEPS} random steps`, { timeout: 3_600_000 }, () =>
+    differ(STEPS, { states: statesOf(POLICIES), keys: ['a', 'b', '{c}', 'd\u0000'], elapsed, resets: 1 }),
+  )
+
+  it('where states are long', () =>
+    differ(10_000, {
+      states: statesOf(LONG),
+      keys: ['a'],
+      elapsed: (random) => random() * 10_000,
+      resets: 0.1,
+    }))
 })
 
-const KEYS = ['a', 'b', '{c}', 'd\u0000']
+async function differ(total: number, world: World): Promise<void> {
+  const random = randomOf(SEED)
+  const clock = new FakeClock(1_774_700_000_000_000) // three days before clocks change in Europe
+  const memory = new MemoryStore({ clock })
+  const redis = new RedisStore({ client, clock, prefix: `differential-${total}` })
+  const charges: Charge[] = []
+  // A full bucket may be dropped and then begins a new phase: in memory, where new keys come. So none come later.
+  for (const [policy, plan] of world.states) {
+    for (const key of plan.capacity === 0 ? [] : world.keys) {
+      const steps: Step[] = [{ plan, policy, key, cost: 1, role: 'enforce', lease: 1 }]
+      expect(await redis.decide(steps, false)).toEqual(memory.decide(steps, false))
+    }
+  }
+  for (let done = 0; done < total; ) {
+    if (random() < 0.5) clock.advance(world.elapsed(random))
+    const kind = random()
+    const expected: unknown[] = []
+    const answers: Promise<unknown>[] = []
+    if (kind < 0.7 || charges.length === 0) {
+      for (let together = whole(random, 1, 8); together > 0; together--, done++) {
+        const steps = requestOf(random, world)
+        const peek = random() < 0.1
+        const outcome = memory.decide(steps, peek)
+        expected.push(outcome)
+        answers.push(redis.decide(steps, peek))
+        if (!peek) remember(charges, steps, outcome.at, random)
+      }
+    } else if (kind < 0.98) {
+      done++
+      const settled = settlementOf(random, charges)
+      const once = random() < 0.3 ? onceOf(random, clock) : undefined
+      expected.push(memory.settle(settled, once))
+      answers.push(redis.settle(settled, once))
+    } else if (random() < world.resets) {
+      done++
+      const step = stepOf(random, world)
+      expected.push(memory.reset(step))
+      answers.push(redis.reset(step))
+    }
+    const said = await Promise.all(answers)
+    if (JSON.stringify(said) !== JSON.stringify(expected)) expect(said, `at ${clock.now()}`).toEqual(expected)
+  }
+}
 
-function stepOf(random: () => number): Step {
-  const [policy, plan] = STATES[whole(random, 0, STATES.length - 1)]!
-  const index = whole(random, 0, KEYS.length - 1)
+function stepOf(random: Random, { states, keys }: World): Step {
+  const [policy, plan] = states[whole(random, 0, states.length - 1)]!
+  const index = whole(random, 0, keys.length - 1)
   const { algorithm, capacity } = plan
-  const cost = random() < 0.7 ? whole(random, 0, 3) : [capacity, capacity + 1, Math.ceil(capacity / 2), MAX][whole(random, 0, 3)]!
+  const cost =
+    random() < 0.7
+      ? whole(random, 0, 3)
+      : [capacity, capacity + 1, Math.ceil(capacity / 2), MAX][whole(random, 0, 3)]!
   return {
     plan,
     policy,
-    key: KEYS[index]!,
+    key: keys[index]!,
     cost: Math.min(cost, MAX),
     role: (['enforce', 'enforce', 'quota', 'shadow'] as const)[whole(random, 0, 3)]!,
     ...(index === 1 && algorithm.name !== 'concurrency' ? { phase: 1_234_567 } : undefined),
@@ -151,28 +192,35 @@ function stepOf(random: () => number): Step {
 }
 
 /** Up to five steps, each naming a state of its own, some with a guard behind them. */
-function requestOf(random: () => number): Step[] {
+function requestOf(random: Random, world: World): Step[] {
   const steps: Step[] = []
   const taken = new Set<string>()
   for (let n = whole(random, 1, 4); n > 0; n--) {
-    const step = stepOf(random)
+    const step = stepOf(random, world)
     const state = `${step.policy} ${step.plan.kind} ${step.key}`
     if (taken.has(state)) continue
     taken.add(state)
     steps.push(step)
     if (random() < 0.7) continue
     const plan = BLOCKS[whole(random, 0, 1)]!
-    steps.push({ plan, policy: `${state} block`, key: step.key, cost: whole(random, 0, 1), role: 'guard', watches: steps.length - 1 })
+    steps.push({
+      plan,
+      policy: `${state} block`,
+      key: step.key,
+      cost: whole(random, 0, 1),
+      role: 'guard',
+      watches: steps.length - 1,
+    })
   }
   return steps
 }
 
-function remember(charges: Charge[], steps: readonly Step[], at: number, random: () => number): void {
+function remember(charges: Charge[], steps: readonly Step[], at: number, random: Random): void {
   for (const step of steps) charges.push({ step, at, change: 0 })
   while (charges.length > 100) charges.splice(whole(random, 0, charges.length - 1), 1)
 }
 
-function settlementOf(random: () => number, charges: readonly Charge[]): Charge[] {
+function settlementOf(random: Random, charges: readonly Charge[]): Charge[] {
   const settled: Charge[] = []
   for (let n = whole(random, 1, 3); n > 0; n--) {
     const charge = charges[whole(random, 0, charges.length - 1)]!
@@ -183,13 +231,13 @@ function settlementOf(random: () => number, charges: readonly Charge[]): Charge[
   return settled
 }
 
-function onceOf(random: () => number, clock: FakeClock): Once {
+function onceOf(random: Random, clock: FakeClock): Once {
   const id = String(whole(random, 0, 1e12))
   return { id, until: clock.now() + whole(random, -1, 1) * 1_000 }
 }
 
-/** Milliseconds: mostly a little, now and then years, and sometimes back. */
-function elapsed(random: () => number): number {
+/** Mostly a little, now and then years, and sometimes back. */
+function elapsed(random: Random): number {
   const kind = random()
   if (kind < 0.1) return -random() * 10_000
   if (kind < 0.15) return random() * 86_400_000 * 3
@@ -197,16 +245,12 @@ function elapsed(random: () => number): number {
   return random() * [0.01, 100, 3_000, 10_000][whole(random, 0, 3)]!
 }
 
-function whole(random: () => number, from: number, to: number): number {
+function whole(random: Random, from: number, to: number): number {
   return from + Math.floor(random() * (to - from + 1))
 }
 
-function same(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
-}
-
 /** Numbers from 0 up to 1, the same for the same seed: xorshift. */
-function randomOf(seed: number): () => number {
+function randomOf(seed: number): Random {
   let state = (seed * 2_654_435_761) >>> 0 || 1
   return () => {
     state ^= state << 13

@@ -1,0 +1,64 @@
+// One server for http.mjs: `node http-server.mjs NAME`. Answers /cpu with the microseconds of CPU it has used.
+import { serve } from '@hono/node-server'
+import fastifyRateLimit from '@fastify/rate-limit'
+import { rateLimit as sluiceExpress } from '@sluice/limiter/adapters/express'
+import { rateLimit as sluiceFastify } from '@sluice/limiter/adapters/fastify'
+import { rateLimit as sluiceHono } from '@sluice/limiter/adapters/hono'
+import express from 'express'
+import { rateLimit } from 'express-rate-limit'
+import Fastify from 'fastify'
+import { Hono } from 'hono'
+import { rateLimiter } from 'hono-rate-limiter'
+
+const limit = 1_000_000_000
+const windowMs = 60_000
+const cpu = () => {
+  const { user, system } = process.cpuUsage()
+  return { cpu: user + system }
+}
+
+function expressApp(middleware) {
+  const app = express()
+  app.get('/cpu', (_request, response) => response.json(cpu()))
+  if (middleware !== undefined) app.use(middleware)
+  app.get('/', (_request, response) => response.send('hello'))
+  return new Promise((resolve) => {
+    const server = app.listen(0, '127.0.0.1', () => resolve(server.address().port))
+  })
+}
+
+async function fastifyApp(plugin, options) {
+  const app = Fastify()
+  app.get('/cpu', cpu)
+  await app.register(async (scope) => {
+    if (plugin !== undefined) await scope.register(plugin, options)
+    scope.get('/', async () => 'hello')
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return app.server.address().port
+}
+
+function honoApp(middleware) {
+  const app = new Hono()
+  app.get('/cpu', (c) => c.json(cpu()))
+  if (middleware !== undefined) app.use(middleware)
+  app.get('/', (c) => c.text('hello'))
+  return new Promise((resolve) => serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(port)))
+}
+
+const servers = {
+  express: () => expressApp(),
+  'express + sluice': () => expressApp(sluiceExpress({ windowMs, limit, standardHeaders: 'draft-8' })),
+  'express + express-rate-limit': () => expressApp(rateLimit({ windowMs, limit, standardHeaders: 'draft-8', legacyHeaders: false })),
+  fastify: () => fastifyApp(),
+  'fastify + sluice': () => fastifyApp(sluiceFastify, { timeWindow: windowMs, max: limit }),
+  'fastify + @fastify/rate-limit': () => fastifyApp(fastifyRateLimit, { timeWindow: windowMs, max: limit }),
+  hono: () => honoApp(),
+  'hono + sluice': () => honoApp(sluiceHono({ windowMs, limit })),
+  'hono + hono-rate-limiter': () =>
+    honoApp(rateLimiter({ windowMs, limit, keyGenerator: (c) => c.env.incoming.socket.remoteAddress })),
+}
+
+process.on('SIGINT', () => process.exit())
+if (process.send) process.send({ port: await servers[process.argv[2]]() })
+else console.log(Object.keys(servers).join('\n'))

@@ -1,0 +1,21 @@
+import { rateLimit } from '@sluice/limiter/adapters/express'
+import express from 'express'
+
+const app = express()
+
+// Everybody: 100 requests in 15 minutes, counted from a caller's first.
+app.use(rateLimit({ limit: 100, period: '15m' }))
+
+// Logins besides: 5 failures a minute. What succeeds is given back.
+const logins = rateLimit({ limit: 5, period: '1m', skipSuccessfulRequests: true })
+app.post('/login', logins, express.json(), ({ body }, response) => {
+  response.sendStatus(body?.password === 'open sesame' ? 200 : 401)
+})
+
+app.get('/', ({ rateLimit: { remaining, resetTime } }, response) => {
+  response.json({ remaining, resetTime })
+})
+
+const server = app.listen(process.env.PORT ?? 3000, () => {
+  console.log(`http://127.0.0.1:${server.address().port}`)
+})

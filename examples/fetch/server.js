@@ -1,0 +1,16 @@
+import { serve } from '@hono/node-server'
+import { rateLimit } from '@sluice/limiter/adapters/fetch'
+
+const limit = rateLimit({
+  limit: 100,
+  period: '15m',
+  // Who sent it, only the platform knows: Bun's server.requestIP(request).address, Deno's info.remoteAddr.hostname,
+  // a worker's request.headers.get('cf-connecting-ip'). Where that is nobody, take a key: a user, an API key.
+  address: (_request, { incoming }) => incoming.socket.remoteAddress,
+})
+
+const handler = limit.wrap(() => Response.json({ hello: 'world' }))
+
+serve({ fetch: handler, port: Number(process.env.PORT ?? 3000) }, ({ port }) => {
+  console.log(`http://127.0.0.1:${port}`)
+})

@@ -1,0 +1,136 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+
+/** Starts an example as a user would, on a free port, and stops it after the body. */
+async function started(file: string, body: (url: string) => Promise<void>): Promise<void> {
+  const env = { ...process.env, PORT: '0', TARPIT: '1ms' }
+  const server = spawn(process.execPath, [join(ROOT, 'examples', file)], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  try {
+    await body(await urlOf(server, file))
+  } finally {
+    server.kill()
+    if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+  }
+}
+
+function urlOf(server: ReturnType<typeof spawn>, file: string): Promise<string> {
+  let printed = ''
+  return new Promise((resolve, reject) => {
+    const read = (text: string): void => {
+      printed += text
+      const [url] = /http:\/\/\S+/.exec(printed) ?? []
+      if (url !== undefined) resolve(url)
+    }
+    server.stdout!.setEncoding('utf8').on('data', read)
+    server.stderr!.setEncoding('utf8').on('data', read)
+    server.on('exit', () =>
+      reject(new Error(`examples/${file} did not start; has \`npm run build\` been run?\n${printed}`)),
+    )
+  })
+}
+
+const post = (url: string, body: object) =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+
+// As `any`: what the examples answer is theirs to say.
+const json = async (response: Response) => JSON.parse(await response.text())
+
+async function statuses(count: number, ask: () => Promise<Response>): Promise<number[]> {
+  const statuses: number[] = []
+  for (let i = 0; i < count; i++) statuses.push((await ask()).status)
+  return statuses
+}
+
+describe('the examples', () => {
+  for (const name of ['express', 'node', 'fastify', 'koa', 'hono', 'fetch']) {
+    it(`${name} starts, and limits`, () =>
+      started(`${name}/server.js`, async (url) => {
+        const response = await fetch(url)
+        expect(response.status).toBe(200)
+        expect(response.headers.get('ratelimit-policy')).toBe('"default";q=100;w=900')
+        expect(response.headers.get('ratelimit')).toBe('"default";r=99;t=900')
+        expect([{ hello: 'world' }, 99]).toContainEqual(
+          (({ remaining, ...body }) => remaining ?? body)(await json(response)),
+        )
+      }))
+  }
+
+  it('express counts failed logins alone', () =>
+    started('express/server.js', async (url) => {
+      const login = (password: string) => () => post(`${url}/login`, { password })
+      expect(await statuses(3, login('open sesame'))).toEqual([200, 200, 200])
+      expect(await statuses(6, login('guess'))).toEqual([401, 401, 401, 401, 401, 429])
+    }))
+
+  it('fastify limits by route, by card and by group', () =>
+    started('fastify/server.js', async (url) => {
+      expect(await statuses(4, () => post(`${url}/pay`, { card: '1' }))).toEqual([200, 200, 200, 429])
+      expect(await statuses(1, () => post(`${url}/pay`, { card: '2' }))).toEqual([200])
+      expect(await statuses(2, () => fetch(`${url}/code/send`))).toEqual([200, 200])
+      expect(await statuses(1, () => fetch(`${url}/code/check`))).toEqual([429])
+      expect((await fetch(`${url}/health`)).headers.get('ratelimit')).toBeNull()
+    }))
+
+  it('nest compiles, starts, and limits', () => {
+    execFileSync(process.execPath, [
+      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      join(ROOT, 'examples/nest'),
+    ])
+    return started('nest/dist/server.js', async (url) => {
+      expect((await fetch(url)).headers.get('ratelimit')).toBe('"default";r=99;t=900')
+      expect(await statuses(6, () => post(`${url}/login`, {}))).toEqual([201, 201, 201, 201, 201, 429])
+      expect((await fetch(`${url}/health`)).headers.get('ratelimit')).toBeNull()
+    })
+  })
+
+  it('websocket answers, and closes on whoever sends too much', () =>
+    started('websocket/server.js', async (url) => {
+      const socket = new WebSocket(url.replace('http', 'ws'))
+      await once(socket, 'open')
+      let answers = 0
+      socket.on('message', () => answers++)
+      for (let i = 0; i < 60; i++) socket.send('hello')
+      const [code] = await once(socket, 'close')
+      expect(code).toBe(1008)
+      expect(answers).toBeGreaterThanOrEqual(20)
+    }))
+
+  it('graphql charges what is asked for', () =>
+    started('graphql/server.js', async (url) => {
+      const ask = async (first: number) =>
+        json(await post(url, { query: `{ users(first: ${first}) { name } }` }))
+      expect((await ask(400)).data.users).toHaveLength(400)
+      expect((await ask(700)).errors[0]).toMatchObject({ extensions: { code: 'RATE_LIMITED' } })
+    }))
+
+  it('app limits logins, searches and plans, each its own way', () =>
+    started('app/server.js', async (url) => {
+      const login = (user: string, password: string) => () => post(`${url}/login`, { user, password })
+      expect(await statuses(6, login(' Ada', 'guess'))).toEqual([401, 401, 401, 401, 401, 429])
+      expect(await statuses(2, login('bob', 'open sesame'))).toEqual([200, 200])
+      const blocked = await statuses(3, login('ada', 'open sesame'))
+      expect(blocked).toEqual([429, 429, 429])
+      expect(Number((await login('ada', 'open sesame')()).headers.get('retry-after'))).toBeGreaterThan(600)
+
+      const searches: boolean[] = []
+      for (let i = 0; i < 9; i++) searches.push((await json(await fetch(`${url}/search?q=x`))).captcha)
+      expect([searches[0], searches.at(-1)]).toEqual([false, true])
+
+      const api = async (key?: string) =>
+        json(await fetch(`${url}/api`, key ? { headers: { 'x-api-key': key } } : {}))
+      expect([await api('key of Bob'), await api('key of Ada'), await api()]).toEqual([
+        { limit: 1_000, remaining: 999 },
+        { limit: 10, remaining: 9 },
+        { limit: 3, remaining: 2 },
+      ])
+    }))
+})

@@ -1,0 +1,75 @@
+import type { DocumentNode } from 'graphql'
+import { ConfigError, SluiceError } from '../core/errors.ts'
+import { createGate } from './gate/gate.ts'
+import type { RateLimitInfo } from './gate/info.ts'
+import type { GateOptions } from './gate/options.ts'
+import { withoutOutcomes } from './gate/settings.ts'
+import { operationCost } from './graphql/operation-cost.ts'
+
+export { operationCost, type RateLimitInfo }
+
+/** An operation that is about to be executed, as GraphQL servers know it. */
+export interface Operation<C> {
+  readonly document: DocumentNode
+  readonly operationName?: string | null | undefined
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined
+  readonly context: C
+}
+
+/** Options whose functions are given the server's context and the operation. `cost` is by default `operationCost`. */
+export type GraphqlOptions<C> = GateOptions<[context: C, operation: Operation<C>]>
+
+/** Thrown in place of an operation's execution. Its `extensions` are what servers put into the answer. */
+export class OperationRefused extends SluiceError {
+  readonly extensions: {
+    readonly code: 'RATE_LIMITED'
+    /** Whole seconds; absent when no wait helps. */
+    readonly retryAfter?: number
+    /** Read by Apollo and Yoga: the status of the whole response. */
+    readonly http: { readonly status: number }
+  }
+
+  constructor(status: number, retryAfter: number | undefined) {
+    super(
+      'ERR_SLUICE_LIMIT_EXCEEDED',
+      retryAfter === undefined ? 'over the limit' : `over the limit: retry after ${retryAfter} s`,
+    )
+    this.extensions = {
+      code: 'RATE_LIMITED',
+      ...(retryAfter === undefined ? undefined : { retryAfter }),
+      http: { status },
+    }
+  }
+}
+
+/**
+ * Limits operations by what they ask for. To be called where the server has parsed and checked an operation and has
+ * not begun it: `didResolveOperation` of Apollo, `onExecute` of Envelop and Yoga.
+ * @throws ConfigError for options that mean nothing
+ */
+export function rateLimit<C>(
+  options: GraphqlOptions<C>,
+): (operation: Operation<C>) => Promise<RateLimitInfo | undefined> {
+  const { key, keyGenerator, address, rules } = options
+  if ((key ?? keyGenerator ?? address ?? rules) === undefined) {
+    throw new ConfigError('an operation does not tell who sent it: give key or address')
+  }
+  withoutOutcomes(options)
+  const gate = createGate<[C, Operation<C>]>({ cost: (_, operation) => operationCost(operation), ...options })
+  return async (operation) => {
+    const native: [C, Operation<C>] = [operation.context, operation]
+    const { refusal, info, headers, wait } = await gate.enter({
+      native,
+      method: 'POST',
+      url: '/graphql',
+      host: undefined,
+      peer: undefined,
+      headers: {},
+      holder: {},
+    })
+    await wait()
+    if (refusal === undefined) return info
+    const [, retryAfter] = headers().find(([name]) => name === 'Retry-After') ?? []
+    throw new OperationRefused(refusal.status, retryAfter === undefined ? undefined : Number(retryAfter))
+  }
+}

@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http'
+import type { RawData, WebSocket } from 'ws'
+import { createGate } from './gate/gate.ts'
+import { arrivalOf, type RateLimitInfo } from './gate/node-http.ts'
+import type { GateOptions } from './gate/options.ts'
+import { withoutOutcomes } from './gate/settings.ts'
+import type { Verdict } from './gate/verdict.ts'
+
+export type { RateLimitInfo }
+
+type Native = [socket: WebSocket, request: IncomingMessage, data: RawData]
+
+export interface WebSocketOptions extends GateOptions<Native> {
+  /**
+   * What becomes of a message over the limit: the socket is closed with 1008 and told when to come back (default),
+   * or the message is dropped, or a function decides.
+   */
+  readonly onRefused?: 'close' | 'drop' | ((socket: WebSocket, info: RateLimitInfo | undefined) => void)
+}
+
+type Listener = (data: RawData, isBinary: boolean) => void
+
+/**
+ * Limits the messages of sockets of `ws`: call it with each new connection in place of `socket.on('message', …)`.
+ * Whose quota it is, the request that opened the socket says. When a function of the options throws, the socket is
+ * closed with 1011.
+ * @throws ConfigError for options that mean nothing
+ */
+export function rateLimit(
+  options: WebSocketOptions,
+): (socket: WebSocket, request: IncomingMessage, listener: Listener) => void {
+  const { onRefused = 'close', logger = console } = options
+  withoutOutcomes(options)
+  const gate = createGate<Native>(options, ['onRefused'])
+  const refuse = (socket: WebSocket, { info, refusal, headers }: Verdict): void => {
+    if (typeof onRefused === 'function') onRefused(socket, info)
+    else if (onRefused === 'close') {
+      const [, wait] = headers().find(([name]) => name === 'Retry-After') ?? []
+      socket.close(
+        refusal?.status === 503 ? 1013 : 1008,
+        wait === undefined ? 'rate limit' : `rate limit: retry after ${wait} s`,
+      )
+    }
+  }
+  return (socket, request, listener) => {
+    // The address is gone once the socket is.
+    const opened = arrivalOf<[]>(request, [])
+    const closed = new AbortController()
+    socket.once('close', () => closed.abort())
+    const judge = async (data: RawData, isBinary: boolean): Promise<void> => {
+      const verdict = await gate.enter({ ...opened, native: [socket, request, data], holder: {} })
+      if (!(await verdict.wait(closed.signal)) || socket.readyState !== socket.OPEN) return
+      if (verdict.refusal !== undefined) refuse(socket, verdict)
+      else listener(data, isBinary)
+    }
+    socket.on('message', (data, isBinary) => {
+      judge(data, isBinary).catch((error) => {
+        logger.error(`rate limit: a message could not be judged (${String(error)})`)
+        socket.close(1011)
+      })
+    })
+  }
+}

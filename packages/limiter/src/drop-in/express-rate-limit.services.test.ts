@@ -1,0 +1,112 @@
+import { served } from '@sluice/conformance'
+import express from 'express'
+import { rateLimit } from 'express-rate-limit'
+import { describe, expect, it } from 'vitest'
+import { createLimiter } from '../limiter.ts'
+import { MemoryStore } from '../stores/memory.ts'
+import type { Store } from '../stores/store.ts'
+import { FakeClock } from '../testing.ts'
+import { expressRateLimitStore } from './express-rate-limit.ts'
+
+async function against(
+  limiter: ReturnType<typeof rateLimit>,
+  body: (get: (path?: string) => Promise<Response>) => Promise<unknown>,
+) {
+  const app = express()
+  app.use(limiter)
+  app.get('/', (_, response) => void response.send('ok'))
+  const server = await served(app)
+  try {
+    await body((path = '/') => fetch(`http://127.0.0.1:${server.port}${path}`))
+  } finally {
+    await server.close()
+  }
+}
+
+describe('in express-rate-limit', () => {
+  const clock = new FakeClock()
+  const store = () => ({ name: 'test', store: new MemoryStore({ clock }) })
+
+  it('counts hits in windows that open with the first', async () => {
+    const limiter = rateLimit({
+      windowMs: 60_000,
+      limit: 2,
+      standardHeaders: 'draft-7',
+      store: expressRateLimitStore(store()),
+    })
+    await against(limiter, async (get) => {
+      clock.advance(1_234)
+      const first = await get()
+      expect([first.status, first.headers.get('ratelimit')]).toEqual([200, 'limit=2, remaining=1, reset=60'])
+      expect([(await get()).status, (await get()).status]).toEqual([200, 429])
+      clock.advance(60_000)
+      expect((await get()).status).toBe(200)
+    })
+  })
+
+  it('T11: shows requests that come at once their own figures', async () => {
+    const store = expressRateLimitStore()
+    store.init({ windowMs: 60_000 })
+    const [first, second] = [await store.increment('k'), await store.increment('k')]
+    expect([first.totalHits, second.totalHits]).toEqual([1, 2])
+  })
+
+  it('T13, T37: takes hits back while there are any, and knows nothing of keys without', async () => {
+    const counters = expressRateLimitStore(store())
+    const limiter = rateLimit({ windowMs: 60_000, limit: 2, store: counters })
+    await counters.decrement('k')
+    expect(await limiter.getKey('k')).toBeUndefined()
+    await counters.increment('k')
+    await counters.increment('k')
+    await counters.decrement('k')
+    expect(await limiter.getKey('k')).toMatchObject({ totalHits: 1 })
+    clock.advance(60_000)
+    await counters.decrement('k')
+    expect(await limiter.getKey('k')).toBeUndefined()
+    await counters.increment('k')
+    limiter.resetKey('k')
+    expect(await limiter.getKey('k')).toBeUndefined()
+  })
+
+  it('leaves out what the library is told to skip', async () => {
+    const limiter = rateLimit({
+      windowMs: 60_000,
+      limit: 1,
+      skipFailedRequests: true,
+      store: expressRateLimitStore(store()),
+    })
+    await against(limiter, async (get) => {
+      expect([(await get('/none')).status, (await get('/none')).status, (await get()).status]).toEqual([
+        404, 404, 200,
+      ])
+      expect((await get('/none')).status).toBe(429)
+    })
+  })
+
+  it('lives beside other counters, and wants a name for that', async () => {
+    const shared = new MemoryStore({ clock })
+    const limiter = createLimiter({
+      name: 'other',
+      store: shared,
+      policies: { hits: { algorithm: 'token-bucket', refill: 'interval', limit: 1, period: '1m' } },
+    })
+    const counters = expressRateLimitStore({ name: 'erl', store: shared })
+    counters.init({ windowMs: 60_000 })
+    await counters.increment('k')
+    expect(limiter.check('k').allowed).toBe(true)
+    expect(() => expressRateLimitStore({ store: shared })).toThrow('need a name')
+    expect(counters.localKeys).toBe(true)
+  })
+
+  it('answers by promise where the store does, failures included', async () => {
+    const failing: Store<true> = { async: true, decide: () => Promise.reject(new Error('gone')) } as never
+    const limiter = rateLimit({
+      windowMs: 60_000,
+      limit: 1,
+      passOnStoreError: true,
+      logger: { error() {}, warn() {} },
+      store: expressRateLimitStore({ name: 'n', store: failing }),
+    })
+    await against(limiter, async (get) => expect((await get()).status).toBe(200))
+  })
+})

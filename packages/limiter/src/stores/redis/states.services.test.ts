@@ -1,0 +1,154 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { planOf } from '../../core/decide/algorithms.ts'
+import { blockPlan } from '../../core/decide/block/block.ts'
+import type { Policy } from '../../core/decide/policy.ts'
+import type { Step } from '../../core/decide/step.ts'
+import { RedisStore } from '../redis.ts'
+import { Names } from './names.ts'
+import { type RedisServer, startRedis } from './server.test-support.ts'
+import { per90s, stepOf } from './steps.test-support.ts'
+
+const POLICIES: readonly Policy[] = [
+  { algorithm: 'token-bucket', limit: 5, period: '90s' },
+  { algorithm: 'token-bucket', limit: 5, period: '90s', refill: 'interval' },
+  { algorithm: 'gcra', limit: 5, period: '90s' },
+  { algorithm: 'leaky-bucket', limit: 5, period: '90s' },
+  { algorithm: 'fixed-window', limit: 5, period: '90s' },
+  { algorithm: 'fixed-window', limit: 5, period: { calendar: 'month', zone: 'Europe/Paris' } },
+  { algorithm: 'sliding-window-log', limit: 5, period: '90s' },
+  { algorithm: 'sliding-window-counter', limit: 5, period: '90s' },
+  { algorithm: 'concurrency', limit: 5, period: '90s' },
+]
+const LAWS = POLICIES.map((policy) => [planOf(policy).kind, planOf(policy)] as const)
+
+let server: RedisServer
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  redis = new Redis({ port: server.port, autoResendUnfulfilledCommands: false })
+})
+
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+function nameOf(step: Step): string {
+  return new Names('sluice').state(step)
+}
+
+/** All that Redis keeps of a state: the time it expires at, and its bytes. */
+async function keptOf(step: Step): Promise<unknown[]> {
+  const name = nameOf(step)
+  return [await redis.pexpiretime(name), await redis.dumpBuffer(name)]
+}
+
+async function changes(): Promise<number> {
+  return Number(/rdb_changes_since_last_save:(\d+)/.exec(await redis.info('persistence'))![1])
+}
+
+describe('A state in Redis', () => {
+  it.each(LAWS)(
+    'expires when it means nothing any more, to the millisecond, never early: %s',
+    async (_, plan) => {
+      const store = new RedisStore({ client: redis })
+      for (const phase of plan.algorithm.name === 'fixed-window' ? [0, 12_345_678] : [0]) {
+        const step = stepOf(plan, { cost: 2, phase })
+        const { at, figures } = await store.decide([step], false)
+        const full = Math.ceil((at + figures[0]!.resetAfterMs! * 1_000) / 1_000)
+        expect(await redis.pexpiretime(nameOf(step))).toBe(full)
+        await store.settle([{ step, at, change: -1 }])
+        const after = await store.decide([step], true)
+        const due = Math.ceil((after.at + after.figures[0]!.resetAfterMs! * 1_000) / 1_000)
+        expect(Math.abs((await redis.pexpiretime(nameOf(step))) - due)).toBeLessThanOrEqual(1)
+      }
+    },
+  )
+
+  it.each(LAWS)(
+    'stays as it is, byte for byte, when a request is refused or only looks: %s',
+    async (_, plan) => {
+      const store = new RedisStore({ client: redis })
+      const step = stepOf(plan, { cost: 3 })
+      await store.decide([step], false)
+      const [kept, before] = [await keptOf(step), await changes()]
+      const other = stepOf(plan)
+      for (const cost of [3, 6]) {
+        const refused = { ...step, cost }
+        expect((await store.decide([refused], false)).allowed).toBe(false)
+        expect((await store.decide([other, refused], false)).allowed).toBe(false)
+      }
+      await store.decide([step], true)
+      await store.decide(
+        [
+          { ...step, cost: 0 },
+          { ...other, cost: 0 },
+        ],
+        false,
+      )
+      expect(await keptOf(step)).toEqual(kept)
+      expect(await changes()).toBe(before)
+    },
+  )
+
+  it('is kept by guards alone of a refused request, and expires too', async () => {
+    const store = new RedisStore({ client: redis })
+    const plan = blockPlan({ after: 2, within: '30s', for: '5m' })
+    const guard = stepOf(plan, { role: 'guard', watches: 0 })
+    const { at } = await store.decide([stepOf(per90s(0)), guard], false)
+    expect(await redis.pexpiretime(nameOf(guard))).toBe(Math.ceil(at / 1_000 + 30_000))
+  })
+
+  it('is there to be counted where the period is a fraction of a millisecond (FB-053)', async () => {
+    const store = new RedisStore({ client: redis })
+    const plan = planOf({ algorithm: 'gcra', limit: 1_000_000, period: '60s', burst: 1_000 })
+    const step = stepOf(plan)
+    const answers = await Promise.all([1, 2, 3].map(() => store.decide([step], false)))
+    expect(answers.map(({ figures }) => figures[0]!.remaining)).toEqual([999, 998, 997])
+    expect(await redis.pttl(nameOf(step))).toBeLessThanOrEqual(1)
+  })
+
+  it('expires after a century at the latest, where nothing refills it', async () => {
+    const store = new RedisStore({ client: redis })
+    const step = stepOf(planOf({ algorithm: 'token-bucket', limit: 0, burst: 3, period: '1s' }))
+    expect((await store.decide([step], false)).figures[0]!.resetAfterMs).toBeNull()
+    expect((await redis.pttl(nameOf(step))) / 86_400_000).toBeCloseTo(36_525, 1)
+  })
+
+  it('never is without an expiry', async () => {
+    expect(await redis.dbsize()).toBeGreaterThan(20)
+    for (const name of await redis.keys('*')) expect(await redis.pexpiretime(name), name).not.toBe(-1)
+  })
+
+  it('is named so that nothing of its key shows, chooses a slot, or makes it longer', () => {
+    const names = ['k', '{k}', 'a}{b', 'k\r\nDEL x', '🙂', '\ud83d', '\ude42', 'x'.repeat(10_240)].map(
+      (key) => nameOf(stepOf(per90s(1), { key })),
+    )
+    for (const name of names) expect(name).toMatch(/^sluice:\{[\w-]{22}\}:[\w-]{11}$/)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it.each([LAWS[2]!, LAWS[5]!])(
+    'takes up to 200 bytes, name and all: %s',
+    { timeout: 60_000 },
+    async (_, plan) => {
+      const own = await startRedis()
+      const client = new Redis({ port: own.port, autoResendUnfulfilledCommands: false })
+      const store = new RedisStore({ client })
+      const used = async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))![1])
+      await store.decide([stepOf(plan), stepOf(plan)], false)
+      const before = await used()
+      for (let i = 0; i < 100_000; i += 1_000) {
+        await Promise.all(
+          Array.from({ length: 1_000 }, (_, j) => store.decide([stepOf(plan, { key: `${i + j}` })], false)),
+        )
+      }
+      const bytes = ((await used()) - before) / 100_000
+      client.disconnect()
+      await own.stop()
+      expect(bytes).toBeLessThanOrEqual(200)
+    },
+  )
+})
