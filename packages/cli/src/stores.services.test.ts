@@ -1,9 +1,22 @@
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { startCluster } from '@sluice/limiter/stores/redis/cluster.test-support'
+import { startSentinels } from '@sluice/limiter/stores/redis/sentinel.test-support'
 import { type RedisServer, startRedis } from '@sluice/limiter/stores/redis/server.test-support'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from './testing.ts'
 
-const worked = fileURLToPath(new URL('../../conformance/vectors/worked.json', import.meta.url))
+const folder = fileURLToPath(new URL('../../conformance/vectors/', import.meta.url))
+const vectors = readdirSync(folder).map((name) => folder + name)
+const worked = `${folder}worked.json`
+
+const listOf = (ports: readonly number[]): string => ports.map((port) => `127.0.0.1:${port}`).join(',')
+
+async function expectAllPassed(url: string): Promise<void> {
+  const { code, out, err } = await run(['conform', ...vectors, '--store', url])
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out).toMatch(/^[1-9]\d{2,} passed, 0 failed\n$/)
+}
 
 let server: RedisServer
 beforeAll(async () => {
@@ -12,24 +25,46 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe('a Redis by its URL', () => {
-  it('is as good a store as memory', async () => {
-    const { code, out, err } = await run([
-      'conform',
-      worked,
-      '--store',
-      `redis://:secret@127.0.0.1:${server.port}/1`,
-    ])
-    expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^[1-9]\d* passed, 0 failed\n$/)
+  it('is as good a store as memory', () => expectAllPassed(`redis://:secret@127.0.0.1:${server.port}/1`))
+
+  it('may be a cluster', async () => {
+    const { nodes, stop } = await startCluster(3)
+    try {
+      await expectAllPassed(`redis+cluster://${listOf(nodes.map((node) => node.server.port))}`)
+    } finally {
+      await stop()
+    }
   })
 
-  it('that does not let us in, or is not there, is said to be so', async () => {
-    const locked = await run(['conform', worked, '--store', `redis://:wrong@127.0.0.1:${server.port}`])
-    expect(locked).toMatchObject({ code: 2, out: '' })
-    expect(locked.err).toMatch(/^sluice: the store does not answer: (WRONGPASS|NOAUTH)[^\n]*\n$/)
-    const absent = await run(['conform', worked, '--store', 'redis://:secret@127.0.0.1:1'])
-    expect(absent).toMatchObject({ code: 2, out: '' })
-    expect(absent.err).toMatch(/^sluice: the store does not answer: [^\n]*ECONNREFUSED[^\n]*\n$/)
-    expect(absent.err).not.toContain('secret')
+  it('may be found through sentinels', async () => {
+    const { ports, name, stop } = await startSentinels()
+    try {
+      await expectAllPassed(`redis+sentinel://${listOf(ports)}/${name}`)
+    } finally {
+      await stop()
+    }
+  })
+
+  it.each([
+    ['that does not let us in', () => `redis://:wrong-secret@127.0.0.1:${server.port}`, 'WRONGPASS'],
+    ['that wants a password', () => `redis://127.0.0.1:${server.port}`, 'NOAUTH'],
+    ['without such a database', () => `redis://:secret@127.0.0.1:${server.port}/99`, 'DB index'],
+    [
+      'that is no cluster',
+      () => `redis+cluster://:secret@127.0.0.1:${server.port}`,
+      'cluster support disabled',
+    ],
+    ['that is not there', () => 'redis://:wrong-secret@127.0.0.1:1', 'ECONNREFUSED'],
+    [
+      'behind no sentinels',
+      () => 'redis+sentinel://:wrong-secret@127.0.0.1:1/main',
+      'sentinels are unreachable',
+    ],
+  ])('%s is said to be so', async (_kind, url, reason) => {
+    const { code, out, err } = await run(['conform', worked, '--store', url()])
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(/^sluice: the store does not answer: [^\n]+\n$/)
+    expect(err).toContain(reason)
+    expect(err).not.toContain('secret')
   })
 })

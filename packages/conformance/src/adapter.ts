@@ -12,7 +12,6 @@ export {
   type AdapterUnderTest,
   type Application,
   type Listening,
-  type Options,
   served,
 } from './adapter/bench.ts'
 

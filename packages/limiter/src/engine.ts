@@ -40,10 +40,11 @@ function inWords(
   outcome: Outcome,
   peek: boolean,
 ): Decision {
-  const { allowed, at, figures } = outcome
+  const { allowed, at, chargedAt, figures } = outcome
   const degraded = outcome.degraded === true
   const left: Receipt = { steps, figures, at, charged: allowed && !peek, degraded }
-  return decisionOf(steps, subjects, figures, allowed, degraded, left)
+  const paid = chargedAt === undefined ? left : { ...left, chargedAt }
+  return decisionOf(steps, subjects, figures, allowed, degraded, paid)
 }
 
 /**

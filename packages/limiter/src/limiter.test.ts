@@ -250,12 +250,18 @@ describe('limiter', () => {
       { algorithm: 'toString', limit: 1, period: '1m' },
       { algorithm: 'gcra', limit: 1, period: '1m', soft: 2 },
       { algorithm: 'gcra', limit: 1, period: '1m', block: { after: 0, within: 1, for: 1 } },
+      { algorithm: 'gcra', limit: 10, period: '1m', lease: 1 },
+      { algorithm: 'gcra', limit: 10, period: '1m', lease: 5, shadow: true },
+      { algorithm: 'gcra', limit: 10, period: '1m', lease: 5, block: { after: 1, within: 1, for: 1 } },
     ]
     for (const policy of wrong)
       expect(() => createLimiter({ policies: { p: policy as never } }), JSON.stringify(policy)).toThrow(
         ConfigError,
       )
     expect(() => createLimiter({ policies: {} })).toThrow(ConfigError)
+    const leased = { algorithm: 'gcra', limit: 10, period: '1m', lease: 5 } as const
+    expect(() => createLimiter({ policies: { leased, other: leased } })).toThrow(ConfigError)
+    expect(() => createLimiter({ policies: { leased }, blockable: true })).toThrow(ConfigError)
     expect(() => createLimiter({ policies: { näme: { algorithm: 'gcra', limit: 1, period: 1 } } })).toThrow(
       ConfigError,
     )

@@ -21,6 +21,8 @@ export interface Parts {
   readonly admin: App
   readonly rules: LiveRules
   readonly log: Log
+  /** Gives back what was taken ahead from a shared store. */
+  readonly release: () => Promise<void>
 }
 
 /** @throws ConfigError for options that mean nothing */
@@ -72,5 +74,6 @@ export function assemble(options: ServiceOptions, stopping: () => boolean): Part
     admin: adminApp({ ...shared, match: pipeline.match, rules, registry: metrics.registry, readiness }),
     rules,
     log,
+    release: async () => stores.prepaid?.release(),
   }
 }

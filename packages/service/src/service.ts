@@ -38,6 +38,7 @@ export function createService(options: ServiceOptions): Service {
     watcher?.close()
     stopping = drain(parts.http, drainMs)
     await stopping.done
+    await parts.release()
     // Last, so that operators see why the service is not ready.
     stopping = drain(parts.admin, drainMs)
     await stopping.done

@@ -1,6 +1,7 @@
 import { DenyCache } from '@sluice/limiter/stores/deny-cache'
 import { FallbackStore } from '@sluice/limiter/stores/fallback'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
+import { PrepaidStore } from '@sluice/limiter/stores/prepaid'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { ServiceOptions } from './service-options.ts'
 
@@ -9,6 +10,7 @@ export interface Stores {
   readonly store: Store
   readonly fallback?: FallbackStore
   readonly refusals?: DenyCache
+  readonly prepaid?: PrepaidStore
 }
 
 /** Who is told how the shared store does. */
@@ -20,12 +22,13 @@ export interface StoreWatch {
 /** A store outside this process may be slow or gone: every rule says what happens then. */
 export function storesFor(options: ServiceOptions, watch: StoreWatch): Stores {
   const { store = new MemoryStore(), fallback: settings, denyCache = true } = options
-  if (!store.async || store instanceof DenyCache) return { store }
+  if (!store.async || store instanceof DenyCache || store instanceof PrepaidStore) return { store }
   const fallback =
     store instanceof FallbackStore
       ? store
       : new FallbackStore(store, { ...settings, onAnswer: watch.answered, onFailure: watch.failed })
-  if (denyCache === false) return { store: fallback, fallback }
-  const refusals = new DenyCache(fallback, denyCache === true ? {} : denyCache)
-  return { store: refusals, fallback, refusals }
+  const refusals =
+    denyCache === false ? undefined : new DenyCache(fallback, denyCache === true ? {} : denyCache)
+  const prepaid = new PrepaidStore(refusals ?? fallback)
+  return { store: prepaid, fallback, prepaid, ...(refusals && { refusals }) }
 }

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startProxy } from '@sluice/limiter/stores/redis/proxy.test-support'
+import { startRedis } from '@sluice/limiter/stores/redis/server.test-support'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { main } from '../main.ts'
 import { type FakeIo, fakeIo } from '../testing.ts'
@@ -32,11 +34,13 @@ function argumentsOf(line: string): string[] {
     .split('\n')
 }
 
-async function post(line: readonly string[]): Promise<{ allowed: boolean; policy: string }> {
+async function post(
+  line: readonly string[],
+): Promise<{ allowed: boolean; policy: string; degraded: boolean }> {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(line[1]!, { method: 'POST', headers, body: line[5]! })
   expect(response.status).toBe(200)
-  return (await response.json()) as { allowed: boolean; policy: string }
+  return (await response.json()) as { allowed: boolean; policy: string; degraded: boolean }
 }
 
 describe('sluice serve', () => {
@@ -78,6 +82,39 @@ describe('sluice serve', () => {
   it('sends the headers of the dialect that was asked for', async () => {
     const { done, lines, signal } = await serve(`${rules}messaging.yaml`, '--dialect', 'github')
     expect(await post(lines[0]!)).toMatchObject({ headers: { 'X-RateLimit-Limit': '5' } })
+    signal('SIGTERM')
+    expect(await done).toBe(0)
+  })
+
+  it('answers by the rules while its store is gone, says so, and stops all the same', async () => {
+    const redis = await startRedis()
+    const proxy = await startProxy(redis.port)
+    try {
+      const store = ['--store', `redis://127.0.0.1:${proxy.port}`]
+      const { done, lines, signal, out, err } = await serve(`${rules}messaging.yaml`, ...store)
+      const mostly = { timeout: 10_000 }
+      await vi.waitFor(async () => expect(await post(lines[0]!)).toMatchObject({ degraded: false }), mostly)
+      proxy.losesAnswers = true
+      await vi.waitFor(async () => expect(await post(lines[0]!)).toMatchObject({ degraded: true }), mostly)
+      expect(out()).toContain('the store fails')
+      signal('SIGTERM')
+      expect(await done).toBe(0)
+      expect(err()).not.toContain('the store does not answer')
+    } finally {
+      await proxy.close()
+      await redis.stop()
+    }
+  })
+
+  it('warns of a store that is not there when it starts, and goes on', async () => {
+    const { done, lines, signal, err } = await serve(
+      `${rules}messaging.yaml`,
+      '--store',
+      'redis://:hush@127.0.0.1:1',
+    )
+    expect(err()).toMatch(/^sluice: the store does not answer: [^\n]*ECONNREFUSED[^\n]*\n/)
+    expect(err()).not.toContain('hush')
+    expect(await post(lines[0]!)).toMatchObject({ allowed: true, degraded: true })
     signal('SIGTERM')
     expect(await done).toBe(0)
   })

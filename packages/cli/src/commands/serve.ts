@@ -49,7 +49,8 @@ a store must share it.`,
     const { createService } = await import('@sluice/service') // others need not wait for it
     const paths = operands.length > 0 ? operands : [DEFAULT_RULES]
     const { domains, rules } = await loadRules(paths, io)
-    const store = await openStore(values.store ?? 'memory')
+    const warn = (message: string): void => void io.stderr.write(`sluice: ${message}\n`)
+    const store = await openStore(values.store ?? 'memory', undefined, warn)
     const { http, admin, dialect } = values
     const { SLUICE_SECRET: secret } = io.env
     try {

@@ -16,7 +16,7 @@ export type Application = (request: {
   readonly info: RateLimitInfo | undefined
 }) => Served | Promise<Served>
 
-export interface Served {
+interface Served {
   readonly status?: number
   readonly body?: string
 }
@@ -45,7 +45,7 @@ export interface Reply {
   readonly body: string
 }
 
-export interface Ask {
+interface Ask {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly agent?: Agent

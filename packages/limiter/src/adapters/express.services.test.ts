@@ -1,14 +1,13 @@
-import { createRequire } from 'node:module'
 import { adapterSuite, type Listening, served } from '@sluice/conformance'
 import express, { type Request, type Response } from 'express'
+// @ts-expect-error Types of version 4 would be another @types/express.
+import express4 from 'express4'
 import { describe, expect, it } from 'vitest'
 import { MemoryStore } from '../stores/memory.ts'
 import { FakeClock } from '../testing.ts'
 import { type ExpressOptions, rateLimit } from './express.ts'
 
-// Its types would be those of version 4 of @types/express.
-const express4: typeof express = createRequire(import.meta.url)('express4')
-const versions = { 'Express 5': express, 'Express 4': express4 }
+const versions: Record<string, typeof express> = { 'Express 5': express, 'Express 4': express4 }
 
 for (const [name, make] of Object.entries(versions)) {
   adapterSuite({ describe, it }, name, {

@@ -1,7 +1,7 @@
 import 'reflect-metadata'
-import { All, Controller, type ExecutionContext, Get, Module, Req, Res } from '@nestjs/common'
-import { NestFactory } from '@nestjs/core'
+import { All, Controller, type ExecutionContext, Get, Req, Res } from '@nestjs/common'
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js'
+import { Test } from '@nestjs/testing'
 import { type Application, adapterSuite } from '@sluice/conformance'
 import type { Request, Response } from 'express'
 import { describe, expect, it } from 'vitest'
@@ -23,9 +23,11 @@ async function listen(
   controller: new () => object,
   modules: readonly ReturnType<typeof RateLimitModule.forRoot>[],
 ) {
-  class App {}
-  Module({ imports: [...modules], controllers: [controller] })(App)
-  const app = await NestFactory.create(App, { logger: false })
+  const module = await Test.createTestingModule({
+    imports: [...modules],
+    controllers: [controller],
+  }).compile()
+  const app = module.createNestApplication({ logger: false })
   await app.listen(0, '127.0.0.1')
   const server = app.getHttpServer()
   return {
@@ -131,6 +133,18 @@ describe('Nest', () => {
       return guard.canActivate(context).catch((error) => error.getStatus())
     }
     expect([await call('one'), await call('two'), await call('free')]).toEqual([true, 429, true])
+  })
+
+  it('finds the sockets of Fastify, which are inside its requests and replies', async () => {
+    const guard = new RateLimitGuard(options({ limit: 1 }))
+    const call = async () => {
+      const { req, res } = fakeHttp()
+      const context = new ExecutionContextHost([{ raw: req }, { raw: res }], Routes, Routes.prototype.plain)
+      const answer = await guard.canActivate(context).catch((error) => error.getStatus())
+      return [answer, res.headers.get('RateLimit')]
+    }
+    expect(await call()).toEqual([true, '"default";r=0;t=60'])
+    expect(await call()).toEqual([429, '"default";r=0;t=60'])
   })
 
   it('T17: counts a field of a GraphQL operation as often as it is resolved, and sets headers where it can', async () => {

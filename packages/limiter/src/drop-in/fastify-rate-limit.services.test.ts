@@ -5,11 +5,10 @@ import { MemoryStore } from '../stores/memory.ts'
 import { FakeClock } from '../testing.ts'
 import { fastifyRateLimitStore } from './fastify-rate-limit.ts'
 
-// Not by its types, which give Fastify's own interfaces other members than the adapter here does.
-const plugin: string = '@fastify/rate-limit'
-const { default: rateLimit } = (await import(plugin)) as {
-  default: FastifyPluginAsync<Record<string, unknown>>
-}
+// Without its types, which give Fastify's own interfaces other members than the adapter here does.
+const { default: rateLimit }: { default: FastifyPluginAsync<Record<string, unknown>> } = await import(
+  '@fastify/rate-limit' as string
+)
 
 describe('in @fastify/rate-limit', () => {
   const clock = new FakeClock()

@@ -7,13 +7,16 @@ export interface BreakerOptions {
 
 export type BreakerState = 'closed' | 'open' | 'probing'
 
+/** Milliseconds after which a failure says nothing any more: whoever asks again begins anew. */
+const FORGETS_AFTER = 60_000
+
 /** A circuit breaker: stops asking what keeps failing, and lets one caller at a time find out whether it is back. */
 export class Breaker {
   readonly #limit: number
   readonly #probeEvery: number
   readonly #now: () => number
   #failures = 0
-  #nextProbe = 0
+  #failedAt = 0
   #probing = false
 
   /** @param now monotonic milliseconds */
@@ -24,18 +27,18 @@ export class Breaker {
   }
 
   get state(): BreakerState {
-    return this.#failures < this.#limit ? 'closed' : this.#probing ? 'probing' : 'open'
+    return !this.#isOpen() ? 'closed' : this.#probing ? 'probing' : 'open'
   }
 
   /** Milliseconds until the next probe; 0 while closed. */
   get retryInMs(): number {
-    return this.#failures < this.#limit ? 0 : Math.max(0, this.#nextProbe - this.#now())
+    return this.#isOpen() ? Math.max(0, this.#failedAt + this.#probeEvery - this.#now()) : 0
   }
 
   /** May the store be asked? While open: once for each probe interval, and then only by one. */
   admits(): boolean {
-    if (this.#failures < this.#limit) return true
-    if (this.#probing || this.#now() < this.#nextProbe) return false
+    if (!this.#isOpen()) return true
+    if (this.#probing || this.retryInMs > 0) return false
     this.#probing = true
     return true
   }
@@ -47,7 +50,11 @@ export class Breaker {
 
   failed(): void {
     this.#failures++
+    this.#failedAt = this.#now()
     this.#probing = false
-    this.#nextProbe = this.#now() + this.#probeEvery
+  }
+
+  #isOpen(): boolean {
+    return this.#failures >= this.#limit && this.#now() - this.#failedAt < FORGETS_AFTER
   }
 }

@@ -26,14 +26,16 @@ export interface FallbackOptions extends BreakerOptions {
  * Answers in place of a store that is slow or gone, by each step's `onStoreError`: `open` admits, `closed`
  * refuses, `local` decides in this process by a share of the limit. Slow and broken are one: after the deadline,
  * which does not depend on any client's queue, or any error. A breaker then stops asking for a while, so that
- * answers come at once. Nothing is ever asked twice: a late reply may have charged.
+ * answers come at once; where the store has shards, by a breaker for each. Nothing is ever asked twice: a late reply
+ * may have charged.
  */
 export class FallbackStore implements Store<true> {
   readonly async = true as const
   readonly #store: Store
   readonly #local: MemoryStore
   readonly #deadline: Deadline
-  readonly #breaker: Breaker
+  readonly #breakers = new Map<number, Breaker>()
+  readonly #breakerOptions: BreakerOptions
   readonly #share: number
   readonly #now: () => number
   readonly #onAnswer: (ms: number) => void
@@ -54,29 +56,34 @@ export class FallbackStore implements Store<true> {
     this.#store = store
     this.#local = new MemoryStore()
     this.#deadline = new Deadline(deadlineMs, now)
-    this.#breaker = new Breaker(options, now)
+    this.#breakerOptions = options
     this.#share = localShare
     this.#now = now
     this.#onAnswer = onAnswer
     this.#onFailure = onFailure
   }
 
+  /** Of several breakers, the worst. */
   get state(): BreakerState {
-    return this.#breaker.state
+    return worstOf([...this.#breakers.values()])
   }
 
   async decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
+    const breakers = this.#breakersOf(steps)
     try {
-      return await this.#ask(() => this.#store.decide(steps, peek))
+      return await this.#ask(breakers, () => this.#store.decide(steps, peek))
     } catch {
-      return this.#degraded(steps, peek)
+      return this.#degraded(steps, peek, Math.max(1, ...breakers.map(({ retryInMs }) => retryInMs)))
     }
   }
 
   /** Rejects with StoreError while the store does not answer: a correction must not get lost unnoticed. */
   async settle(charges: readonly Charge[], once?: Once): Promise<boolean> {
     const local = charges.filter(({ degraded }) => degraded)
-    if (local.length === 0) return this.#ask(() => this.#store.settle(charges, once))
+    if (local.length === 0) {
+      const breakers = this.#breakersOf(charges.map(({ step }) => step))
+      return this.#ask(breakers, () => this.#store.settle(charges, once))
+    }
     const own = local.filter(({ step }) => step.onStoreError === 'local')
     return this.#local.settle(
       own.map((charge) => ({ ...charge, step: this.#ownShare(charge.step) })),
@@ -86,7 +93,7 @@ export class FallbackStore implements Store<true> {
 
   async reset(step: Pick<Step, 'plan' | 'policy' | 'key'>): Promise<void> {
     this.#local.reset({ ...step, plan: this.#shareOf(step.plan) })
-    await this.#ask(() => this.#store.reset(step))
+    await this.#ask(this.#breakersOf([step]), () => this.#store.reset(step))
   }
 
   /** What the store does not answer within the deadline is not waited for. */
@@ -95,24 +102,37 @@ export class FallbackStore implements Store<true> {
     await this.#deadline.race(Promise.resolve().then(() => this.#store.close())).catch(() => undefined)
   }
 
+  #breakersOf(steps: readonly Pick<Step, 'key'>[]): readonly Breaker[] {
+    const shards = new Set(steps.map((step) => this.#store.shardOf?.(step) ?? 0))
+    if (shards.size === 0) shards.add(0)
+    return [...shards].map((shard) => {
+      const known = this.#breakers.get(shard)
+      if (known !== undefined) return known
+      const breaker = new Breaker(this.#breakerOptions, this.#now)
+      this.#breakers.set(shard, breaker)
+      return breaker
+    })
+  }
+
   /** @throws StoreError when the store failed, was too slow, or is not asked for the time being */
-  async #ask<T>(question: () => T | Promise<T>): Promise<T> {
-    if (!this.#breaker.admits()) throw new StoreError('the store is not asked while it keeps failing')
+  async #ask<T>(breakers: readonly Breaker[], question: () => T | Promise<T>): Promise<T> {
+    if (!breakers.every((breaker) => breaker.admits()))
+      throw new StoreError('the store is not asked while it keeps failing')
     const began = this.#now()
     let answer: T
     try {
       answer = await this.#deadline.race(Promise.resolve().then(question))
     } catch (cause) {
-      this.#breaker.failed()
-      this.#onFailure(cause, this.#breaker.state)
+      for (const breaker of breakers) breaker.failed()
+      this.#onFailure(cause, worstOf(breakers))
       throw cause instanceof StoreError ? cause : new StoreError('the store failed', { cause })
     }
-    this.#breaker.succeeded()
+    for (const breaker of breakers) breaker.succeeded()
     this.#onAnswer(this.#now() - began)
     return answer
   }
 
-  #degraded(steps: readonly Step[], peek: boolean): Outcome {
+  #degraded(steps: readonly Step[], peek: boolean, retryInMs: number): Outcome {
     const closed = steps.some(({ onStoreError, role }) => onStoreError === 'closed' && role !== 'shadow')
     const own = steps.flatMap((step, i) => (step.onStoreError === 'local' ? [i] : []))
     // Where the request is refused anyway, nothing is charged.
@@ -123,23 +143,9 @@ export class FallbackStore implements Store<true> {
     const local = this.#local.decide(asked, peek || closed)
     const figures = steps.map((step, i) => {
       if (step.onStoreError === 'local') return local.figures[own.indexOf(i)]!
-      return step.onStoreError === 'closed' ? this.#refusing(step) : admitting(step)
+      return step.onStoreError === 'closed' ? refusing(step, retryInMs) : admitting(step)
     })
     return { allowed: admitted(steps, figures), at: local.at, figures, degraded: true }
-  }
-
-  /** A closed step cannot say when its limit admits again; it can say when the store is asked again. */
-  #refusing({ plan }: Step): Figures {
-    const wait = Math.max(1, this.#breaker.retryInMs)
-    return {
-      allowed: false,
-      limit: plan.capacity,
-      remaining: 0,
-      retryAfterMs: wait,
-      moreAfterMs: wait,
-      resetAfterMs: wait,
-      delayMs: 0,
-    }
   }
 
   #ownShare(step: Step): Step {
@@ -159,6 +165,24 @@ export class FallbackStore implements Store<true> {
     })
     this.#shares.set(plan, share)
     return share
+  }
+}
+
+function worstOf(breakers: readonly Breaker[]): BreakerState {
+  const states = breakers.map(({ state }) => state)
+  return (['open', 'probing'] as const).find((state) => states.includes(state)) ?? 'closed'
+}
+
+/** A closed step cannot say when its limit admits again; it can say when the store is asked again. */
+function refusing({ plan }: Step, wait: number): Figures {
+  return {
+    allowed: false,
+    limit: plan.capacity,
+    remaining: 0,
+    retryAfterMs: wait,
+    moreAfterMs: wait,
+    resetAfterMs: wait,
+    delayMs: 0,
   }
 }
 

@@ -82,13 +82,18 @@ export class PrepaidStore implements Store<true> {
     this.#accounts.delete(name) // what was taken while that was under way is forgotten with the rest
   }
 
-  /** Gives back all leases, then closes the store. */
-  async close(): Promise<void> {
+  /** Gives back all leases; the store stays open. Never rejects. */
+  async release(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const accounts = [...this.#accounts.values()]
     this.#accounts.clear()
     await Promise.all(accounts.map((account) => account.retire()))
+  }
+
+  /** Gives back all leases, then closes the store. */
+  async close(): Promise<void> {
+    await this.release()
     await this.#house.store.close()
   }
 

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts'
 import type { Step } from '../core/decide/step.ts'
-import { ConfigError, StoreError } from '../core/errors.ts'
+import { ConfigError } from '../core/errors.ts'
 import { Batches } from './redis/batches.ts'
 import { callToSettle } from './redis/call.ts'
 import { type RedisClient, type Send, senderOf } from './redis/client.ts'
 import { Laws } from './redis/laws.ts'
 import { Names, type State, slotOf } from './redis/names.ts'
-import { run, tell } from './redis/run.ts'
+import { LOST, lost, run, TRIES, tell } from './redis/run.ts'
 import { decideSplit } from './redis/split.ts'
 import { StoreTime } from './redis/store-time.ts'
 import type { Charge, Once, Outcome, Store } from './store.ts'
@@ -31,14 +31,17 @@ export interface RedisStoreOptions {
 
 /** Steps of one request: more is a mistake in the rules. */
 const MOST_STEPS = 1_000
+/** Slots that are taken to fail together: nodes have runs of slots, and there are 16,384. */
+const SLOTS_OF_SHARD = 64
 /** All slots as one, where there is no cluster. */
 const ANYWHERE = 0
-const LOST = -2
 
 /**
- * Keeps state in Redis 6.2 or later, or in Valkey, and decides there: one script for each request, or for several that were
- * asked for at once, by the server's clock. A state expires when it means nothing any more, rounded up to a
- * millisecond; where a limit was lowered, at the time that the larger one gave it.
+ * Keeps state in Redis (6.2 or later) or Valkey and decides there, by the server's clock: one script for a request,
+ * or for several that are asked for at once. A state expires when it means nothing any more, rounded up to a
+ * millisecond; what was written under a larger limit, when that one was full again.
+ *
+ * A request whose keys differ may meet several slots of a cluster: redis/split.ts says what is promised then.
  */
 export class RedisStore implements Store<true> {
   readonly async = true
@@ -52,8 +55,9 @@ export class RedisStore implements Store<true> {
   /** @throws ConfigError */
   constructor(options: RedisStoreOptions) {
     const { client, send, cluster = false, prefix = 'sluice', clock } = options
-    if ((client === undefined) === (send === undefined))
+    if ((client === undefined) === (send === undefined)) {
       throw new ConfigError('RedisStore takes `client` or `send`, one of them')
+    }
     const sender = client === undefined ? { send: send!, cluster } : senderOf(client)
     this.#send = sender.send
     this.#cluster = sender.cluster
@@ -64,8 +68,9 @@ export class RedisStore implements Store<true> {
 
   async decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
     if (steps.length === 0) return { allowed: true, at: this.#time.now(), figures: [] }
-    if (steps.length > MOST_STEPS)
+    if (steps.length > MOST_STEPS) {
       throw new RangeError(`a request has ${MOST_STEPS} steps at most, not ${steps.length}`)
+    }
     for (const { plan } of steps) this.#laws.check(plan)
     if (!this.#cluster) return this.#decide(steps, peek, ANYWHERE)
     const slots = steps.map(slotOf)
@@ -82,15 +87,8 @@ export class RedisStore implements Store<true> {
     this.#batches.flush()
     if (!this.#cluster || charges.length === 0) return this.#settle(charges, once)
     const slots = charges.map(({ step }) => slotOf(step))
-    const settled = await Promise.all(
-      [...new Set(slots)].map((slot) =>
-        this.#settle(
-          charges.filter((_, i) => slots[i] === slot),
-          once,
-        ),
-      ),
-    )
-    return settled.includes(true)
+    const groups = [...new Set(slots)].map((slot) => charges.filter((_, i) => slots[i] === slot))
+    return (await Promise.all(groups.map((group) => this.#settle(group, once)))).includes(true)
   }
 
   async reset(state: State): Promise<void> {
@@ -104,6 +102,10 @@ export class RedisStore implements Store<true> {
     return this.#batches.settled()
   }
 
+  shardOf(step: Pick<Step, 'key'>): number {
+    return this.#cluster ? Math.floor(slotOf(step) / SLOTS_OF_SHARD) : ANYWHERE
+  }
+
   #decide(steps: readonly Step[], peek: boolean, slot: number): Promise<Outcome> {
     const names = steps.map((step) => this.#names.state(step))
     return this.#batches.decide(steps, names, peek, slot)
@@ -111,13 +113,14 @@ export class RedisStore implements Store<true> {
 
   async #settle(charges: readonly Charge[], once: Once | undefined): Promise<boolean> {
     const names = charges.map(({ step }) => this.#names.state(step))
-    if (once !== undefined)
+    if (once !== undefined) {
       names.push(this.#names.once(once.id, this.#cluster ? charges[0]?.step : undefined))
-    for (let tries = 0; tries < 2; tries++) {
+    }
+    for (let tries = 0; tries < TRIES; tries++) {
       const [at, done] = await run(this.#send, callToSettle(this.#laws, this.#time, charges, names, once), 2)
       this.#time.told(at!)
       if (done !== LOST) return done === 1
     }
-    throw new StoreError('no window of a calendar around the time that Redis tells holds its time')
+    throw lost()
   }
 }

@@ -53,6 +53,8 @@ export interface Store<Async extends boolean = boolean> {
   /** Forgets one state. */
   reset(step: Pick<Step, 'plan' | 'policy' | 'key'>): Answer<Async, void>
   close(): Answer<Async, void>
+  /** Which part of the store answers for a step, where parts can fail by themselves. Absent: it fails as a whole. */
+  shardOf?(step: Pick<Step, 'key'>): number
 }
 
 /** A store in process answers at once, a shared one by promise. */

@@ -157,6 +157,8 @@ describe('a descriptor that cannot be meant', () => {
       '4:77: a calendar period goes with fixed-window',
     ],
     ['{ unit: day, anchor: 02:30 }', '4:38: an anchor goes with a calendar period'],
+    ['{ unit: day, requests_per_unit: 5, lease: 6 }', '4:59: a lease of 6 never fits into 5'],
+    ['{ unlimited: true, lease: 2 }', '4:36: "lease" means nothing beside unlimited'],
     ['{ unlimited: true, burst: 9 }', '4:36: "burst" means nothing beside unlimited'],
     ['{ unit: day, name: ä }', '4:36: "ä" is not a name'],
     ['{ unit: day, name: "" }', '4:36: "name" must not be empty'],
@@ -164,5 +166,12 @@ describe('a descriptor that cannot be meant', () => {
     ['{ unit: day, replaces: [{}] }', '4:41: "name" is missing'],
   ])('%s', (rateLimit, problem) => {
     expect(problemsOf(`key: k\nrate_limit: ${rateLimit}`)).toEqual([expect.stringContaining(problem)])
+  })
+
+  it.each(['shadow_mode', 'quota_mode'])('a lease beside %s', (flag) => {
+    const rateLimit = '{ unit: day, requests_per_unit: 50, lease: 5 }'
+    expect(problemsOf(`key: k\n${flag}: true\nrate_limit: ${rateLimit}`)).toEqual([
+      `f:5:60: a lease does not go with ${flag}`,
+    ])
   })
 })

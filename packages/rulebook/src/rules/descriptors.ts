@@ -58,6 +58,10 @@ export function descriptorOf(
   const value = textAt(source, [...path, 'value'])
   const metadata = spotAt(source, [...path, 'metadata'])
   const { rate_limit, share_threshold = false, descriptors } = written
+  for (const flag of ['shadow_mode', 'quota_mode'] as const) {
+    if (written[flag] !== true || rate_limit?.lease === undefined) continue
+    report([...path, 'rate_limit', 'lease'], `a lease does not go with ${flag}`)
+  }
   if (share_threshold && !`${key}${value}`.includes('*')) {
     const label = value === '' ? key : `${key}_${value}`
     report([...path, 'share_threshold'], `share_threshold needs a value with *, and ${shown(label)} has none`)

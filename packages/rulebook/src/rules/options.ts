@@ -18,6 +18,7 @@ export interface OptionsText {
   readonly block?: { readonly after: number; readonly within: number; readonly for: number }
   readonly jitter?: number
   readonly spread?: boolean
+  readonly lease?: number
 }
 
 export const optionFields: FieldsOf<OptionsText> = {
@@ -68,12 +69,17 @@ export const optionFields: FieldsOf<OptionsText> = {
     .boolean()
     .describe('Gives each key its own window phase, so that not all reset at once.')
     .exactOptional(),
+  lease: whole(2)
+    .describe(
+      'Units that each node may take ahead from a shared store, to decide without asking. For hot keys.',
+    )
+    .exactOptional(),
 }
 
 /** The model of the options among a rule's fields; `fallback` is the format's own algorithm. */
 export function optionsOf(text: OptionsText, fallback: AlgorithmName): RuleOptions {
   const { algorithm = fallback, on_limit = 'deny', mode = 'enforce', on_store_error = 'open' } = text
-  const { burst, rounding, refill, soft, block, jitter, spread } = text
+  const { burst, rounding, refill, soft, block, jitter, spread, lease } = text
   return {
     algorithm,
     onLimit: on_limit,
@@ -86,5 +92,6 @@ export function optionsOf(text: OptionsText, fallback: AlgorithmName): RuleOptio
     ...(block !== undefined && { block }),
     ...(jitter !== undefined && { jitter }),
     ...(spread !== undefined && { spread }),
+    ...(lease !== undefined && { lease }),
   }
 }

@@ -29,9 +29,10 @@ export type QuotaReader = (quota: Quota, path: Path, base?: Path) => Quota
 export function quotaReader(ruling: Ruling, report: Report): QuotaReader {
   const { options, anchor, cost = 0, base } = ruling
   const { algorithm, spread = false } = options
-  const { block, ...unblocked } = options
-  const lawful = attempt(() => lawOf(unblocked, ''), [...base, 'on_limit'], report)
-  if (lawful && block) attempt(() => lawOf(options, ''), [...base, 'block'], report)
+  const { block, lease, ...plain } = options
+  const lawful = attempt(() => lawOf(plain, ''), [...base, 'on_limit'], report)
+  if (lawful && block) attempt(() => lawOf({ ...plain, block }, ''), [...base, 'block'], report)
+  if (lawful && lease) attempt(() => lawOf({ ...options, cost }, ''), [...base, 'lease'], report)
   if (spread && !PHASED.includes(algorithm)) {
     report([...base, 'spread'], `spread goes with ${PHASED.join(' and ')}, not with ${algorithm}`)
   }
@@ -47,6 +48,9 @@ export function quotaReader(ruling: Ruling, report: Report): QuotaReader {
     const plan = attempt(() => planOf({ ...sound, ...rest, ...own }), path, report)
     if (plan !== undefined && plan.capacity > 0 && cost > plan.capacity) {
       report([...base, 'cost'], `a cost of ${cost} never fits into ${plan.capacity}`)
+    }
+    if (plan !== undefined && plan.capacity > 0 && lease !== undefined && lease > plan.capacity) {
+      report([...base, 'lease'], `a lease of ${lease} never fits into ${plan.capacity}`)
     }
     return quota
   }

@@ -77,7 +77,7 @@ export function refuse(
 function leaving(response: ServerResponse): AbortSignal {
   const controller = new AbortController()
   if (response.closed || response.socket?.destroyed) controller.abort()
-  
+  else response.once('close', () => controller.abort())
   return controller.signal
 }
 

@@ -2,7 +2,8 @@ import type { Decision } from '../../core/decide/decision.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { ticksOf } from '../../core/time.ts'
 import type { Arrival, Native } from './arrival.ts'
-import { infoOf, type RateLimitInfo, together } from './info.ts'
+import { infoOf, together } from './info.ts'
+import type { Logger } from './options.ts'
 import type { Asked } from './quotas.ts'
 import { repliesOf } from './reply.ts'
 import type { Settings } from './settings.ts'
@@ -16,32 +17,12 @@ import { WaitingRoom } from './waiting-room.ts'
 export function verdicts<N extends Native>(
   settings: Settings<N>,
 ): (arrival: Arrival<N>, shown: string | undefined, asked: Asked) => Soon<Verdict> {
-  const { wallClock, onLimitReached, logger, tarpit, maxWaiting = 1_000, timers } = settings
+  const { wallClock, onLimitReached, logger, tarpit } = settings
   const tarpitMs = tarpitOf(tarpit)
-  if (!(Number.isSafeInteger(maxWaiting) && maxWaiting >= 0))
-    throw new ConfigError('maxWaiting must be a whole number ≥ 0')
-  const room = new WaitingRoom(maxWaiting, timers)
+  const room = roomOf(settings)
   const replies = repliesOf(settings)
   const settlement = settlementOf(settings)
-  const failed = (what: string, error: unknown): void =>
-    logger.error(`rate limit: ${what} (${String(error)})`)
 
-  const giveBack = async ({ decision, settle }: Asked): Promise<void> => {
-    if (!decision.allowed) return
-    try {
-      await settle(0)
-    } catch (error) {
-      failed('a charge could not be given back', error)
-    }
-  }
-  /** A hook's failure is no reason to fail a request. */
-  const tell = async (native: N, info: RateLimitInfo): Promise<void> => {
-    try {
-      await onLimitReached?.(...native, info)
-    } catch (error) {
-      failed('onLimitReached failed', error)
-    }
-  }
   const verdictOf = (
     { native, holder }: Arrival<N>,
     shown: string | undefined,
@@ -52,6 +33,7 @@ export function verdicts<N extends Native>(
     const standing = standingOf(holder)
     standing.decision = standing.decision === undefined ? decision : together(standing.decision, decision)
     const info = hasFigures(decision) ? infoOf(decision, shown, wallClock()) : undefined
+    const settle = settlement(asked, native)
     // Without spreads, which would cost more than all else here.
     const verdict: { -readonly [Name in keyof Verdict]: Verdict[Name] } = {
       exposed: replies.exposed,
@@ -59,15 +41,14 @@ export function verdicts<N extends Native>(
       delayMs,
       async wait(leaving) {
         const stayed = delayMs === 0 || (await room.wait(delayMs, leaving))
-        if (!stayed) await giveBack(asked)
+        if (!stayed) await giveBack(asked, logger)
         return stayed
       },
     }
     if (info !== undefined) verdict.info = info
-    const settle = settlement(asked, native)
     if (settle !== undefined) verdict.settle = settle
     if (decision.allowed) return verdict
-    if (info !== undefined) void tell(native, info)
+    if (info !== undefined) void tell(() => onLimitReached?.(...native, info), logger)
     return soon(replies.answerTo(decision, native, info, shown), (refusal) => {
       verdict.refusal = refusal
       return verdict
@@ -78,9 +59,31 @@ export function verdicts<N extends Native>(
     const delayMs = decision.allowed ? decision.delayMs : tarpitMs
     if (delayMs === 0 || room.enter()) return verdictOf(arrival, shown, asked, delayMs)
     if (!decision.allowed) return verdictOf(arrival, shown, asked, 0)
-    return giveBack(asked).then(() =>
-      verdictOf(arrival, shown, { ...asked, decision: outOfTurn(decision) }, 0),
-    )
+    const refused = { ...asked, decision: outOfTurn(decision) }
+    return giveBack(asked, logger).then(() => verdictOf(arrival, shown, refused, 0))
+  }
+}
+
+function roomOf<N extends Native>({ maxWaiting = 1_000, timers }: Settings<N>): WaitingRoom {
+  if (Number.isSafeInteger(maxWaiting) && maxWaiting >= 0) return new WaitingRoom(maxWaiting, timers)
+  throw new ConfigError(`maxWaiting must be a whole number ≥ 0, not ${maxWaiting}`)
+}
+
+/** What cannot be given back stays charged: no reason to fail the request. */
+async function giveBack({ decision, settle }: Asked, logger: Logger): Promise<void> {
+  try {
+    if (decision.allowed) await settle(0)
+  } catch (error) {
+    logger.error(`rate limit: a charge could not be given back (${String(error)})`)
+  }
+}
+
+/** Nor is a hook's failure. */
+async function tell(hook: () => unknown, logger: Logger): Promise<void> {
+  try {
+    await hook()
+  } catch (error) {
+    logger.error(`rate limit: onLimitReached failed (${String(error)})`)
   }
 }
 

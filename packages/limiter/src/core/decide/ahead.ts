@@ -24,7 +24,7 @@ export function checkLease(lease: number, { algorithm, role, guarded, cost = 1 }
   if (role !== 'enforce')
     throw new ConfigError(`a lease goes with limits that are enforced, not with a ${role}`)
   if (guarded) throw new ConfigError('a lease does not go with a block, which hears of every request')
-  if (lease <= cost) throw new ConfigError(`a lease of ${lease} holds nothing beyond a request's ${cost}`)
+  if (lease <= cost) throw new ConfigError(`a lease of ${lease} holds nothing beyond a request’s ${cost}`)
 }
 
 /** {@link Step.ahead} under this plan: at most what it holds; `undefined` where that is no lease. */

@@ -2,7 +2,6 @@ import type { Twin } from './twin.ts'
 
 /** The twin of token bucket and GCRA: level.ts. */
 export const levelTwin: Twin = {
-  name: 'level',
   keeps: 'cells',
   size: 2,
   locals: `

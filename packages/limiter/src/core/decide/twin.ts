@@ -10,8 +10,6 @@ import type { Plan } from './algorithm.ts'
  * is in reach. The remainder is `fmod`: Lua's `%` has another sign below 0.
  */
 export interface Twin {
-  /** Unique; scripts are known by it. */
-  readonly name: string
   /** How the state is kept: a fixed run of integers, entries in order of time, or leases by name. */
   readonly keeps: 'cells' | 'log' | 'leases'
   /** Integers in a run of `cells`. */

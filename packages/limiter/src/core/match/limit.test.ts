@@ -81,3 +81,25 @@ describe('spread', () => {
     expect(steps[0]!.phase).toBeUndefined()
   })
 })
+
+describe('a lease', () => {
+  it('is allowed for as much as the quota holds, and not where that refuses all', () => {
+    const own = {
+      key: ['user'],
+      lease: 4,
+      overrides: [
+        { match: 'small', quota: { limit: 3, period: '1m' } },
+        { match: 'none', quota: { limit: 0, period: '1m' } },
+      ],
+    }
+    const ahead = (user: string) => match([own], { attributes: { user } }).steps[0]!.ahead
+    expect([ahead('ada'), ahead('small'), ahead('none')]).toEqual([4, 3, undefined])
+  })
+
+  it('does not go with every rule', () => {
+    const block = { after: 1, within: 1_000, for: 1_000 }
+    for (const own of [{ mode: 'shadow' as const }, { block }, { cost: 4 }]) {
+      expect(() => match([{ lease: 4, ...own }], {})).toThrow(/lease/)
+    }
+  })
+})

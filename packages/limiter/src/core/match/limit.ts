@@ -105,7 +105,12 @@ function rulings(
   { planFor }: Setting,
 ): (facts: Facts, values: readonly string[], lacking: boolean) => Ruling {
   const rule = (quota: Quota): Ruling => rulingOf(limit, quota, limit.name, planFor)
-  const nobody: Ruling = { ...rule(defaultQuota(limit.limit)), plan: planFor(REFUSE_ALL), spread: 0, ahead: undefined }
+  const nobody: Ruling = {
+    ...rule(defaultQuota(limit.limit)),
+    plan: planFor(REFUSE_ALL),
+    spread: 0,
+    ahead: undefined,
+  }
   const override = whomOrNone(
     limit.overrides.map(({ match, quota }) => [match, rule(quota)] as const),
     parts,

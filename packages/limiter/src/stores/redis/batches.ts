@@ -6,17 +6,13 @@ import type { Outcome } from '../store.ts'
 import { callToDecide, type Request } from './call.ts'
 import type { Send } from './client.ts'
 import type { Laws } from './laws.ts'
-import { run } from './run.ts'
+import { LOST, lost, run, TRIES } from './run.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** Steps after which a call leaves at once: with more, the server idles while we write, and we while it decides. */
 const MOST_STEPS = 32
 /** Integers that answer a step. */
 const FIGURES = 6
-/** In their place: no window of a calendar that was sent holds the store's time. */
-const LOST = -2
-/** The second try brings windows around the time that the store answered. */
-const TRIES = 2
 
 interface Waiting extends Request {
   tries: number
@@ -62,8 +58,10 @@ export class Batches {
 
   /** Until all that was asked is answered. */
   async settled(): Promise<void> {
-    this.flush()
-    while (this.#asked.size > 0) await Promise.all(this.#asked)
+    do {
+      this.flush()
+      await Promise.all(this.#asked)
+    } while (this.#asked.size + this.#batches.size > 0)
   }
 
   #add(request: Waiting, slot: number): void {
@@ -114,10 +112,7 @@ export class Batches {
   #again(request: Waiting, slot: number): void {
     request.tries++
     if (request.tries < TRIES) this.#add(request, slot)
-    else
-      request.reject(
-        new StoreError('no window of a calendar around the time that Redis tells holds its time'),
-      )
+    else request.reject(lost())
   }
 }
 

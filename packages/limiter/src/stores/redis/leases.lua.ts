@@ -27,6 +27,7 @@ local function freedAt(c, now, units)
   while true do
     local count = min(units, 64)
     local some = call('ZRANGEBYSCORE', c.key, '(' .. whole(now), '+inf', 'WITHSCORES', 'LIMIT', from, count)
+    if #some == 0 then return huge end
     for i = 1, #some, 2 do
       units = units - weight(c, some[i])
       if units <= 0 then return some[i + 1] + 0 end

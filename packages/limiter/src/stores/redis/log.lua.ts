@@ -1,8 +1,8 @@
 /**
  * The entries of one log: one string, 16 bytes each, in order of time; an entry is an instant and the running total
- * up to and with it. It is read in blocks of 16, its end in one of 64, and written at its end, so that a decision costs about as much
- * whether the log holds a hundred entries or a million. Entries that no longer count are cut off when they are half
- * of it, all but the last of them, whose total is where the rest begins.
+ * up to and with it. The end is read at once, 64 entries, and the rest in blocks of 16 where bisection leads; only
+ * the end is written. So a decision costs half as much again in a log of 100,000 as in one of 1,000. Entries that no
+ * longer count are cut off when they are half of it, all but the last of them: its total is where the rest begins.
  *
  * A log in hand is \`tail\`, the entries from \`base\` on, as they will be written from \`changed\` on.
  */

@@ -2,6 +2,15 @@ import { StoreError } from '../../core/errors.ts'
 import type { Call } from './call.ts'
 import type { Send } from './client.ts'
 
+/** What a script answers in place of figures where no window of a calendar that it was sent holds the store's time. */
+export const LOST = -2
+/** The second call brings windows around the time that the first one answered. */
+export const TRIES = 2
+
+export function lost(): StoreError {
+  return new StoreError('no window of a calendar around the time that Redis answered holds its time')
+}
+
 /**
  * Runs a script and answers its integers. Only where the server does not know the script, and so cannot have run
  * it, is it sent a second time: after any other error a charge may have been made.

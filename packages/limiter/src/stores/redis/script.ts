@@ -26,7 +26,7 @@ const KEEPERS = { cells: cellsLua, log: logLua, leases: leasesLua } as const
 const TASKS: Readonly<Record<Task, string>> = { decide: decideLua, settle: settleLua }
 const BODIES = {
   decide: ['remaining', 'wait', 'charge', 'delay', 'lost', 'refuse'],
-  settle: ['remaining', 'wait', 'charge', 'lost', 'refund'],
+  settle: ['wait', 'charge', 'lost', 'refund'],
 } as const
 const ONE = ['remaining', 'wait', 'charge', 'delay', 'lost'] as const
 

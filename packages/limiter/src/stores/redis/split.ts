@@ -11,10 +11,10 @@ interface Group {
   readonly steps: readonly Step[]
 }
 
-/** What a group is done with. */
+/** How one slot is asked. */
 export interface Slots {
   decide(steps: readonly Step[], peek: boolean, slot: number): Promise<Outcome>
-  settle(charges: readonly Charge[], slot: number): Promise<boolean>
+  settle(charges: readonly Charge[]): Promise<boolean>
 }
 
 /**
@@ -28,41 +28,45 @@ export async function decideSplit(
   steps: readonly Step[],
   peek: boolean,
   slots: readonly number[],
-  { decide, settle }: Slots,
+  ask: Slots,
 ): Promise<Outcome> {
   const groups = groupsOf(steps, slots)
-  const answers = await Promise.allSettled(groups.map((group) => decide(group.steps, peek, group.slot)))
-  const figures: Figures[] = []
-  const given: Promise<void>[] = []
-  const note = ({ places }: Group, outcome: Outcome): void => {
-    for (const [i, place] of places.entries()) figures[place] = outcome.figures[i]!
-  }
-  let at = 0
-  groups.forEach((group, i) => {
-    const answer = answers[i]!
-    if (answer.status === 'rejected') return
-    at = Math.max(at, answer.value.at)
-    note(group, answer.value)
-  })
+  const asked = groups.map((group) => ask.decide(group.steps, peek, group.slot))
+  const answers = await Promise.allSettled(asked)
+  const outcomes = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
   const failed = answers.find((answer) => answer.status === 'rejected')
+  const figures = gathered(groups, outcomes)
+  const at = Math.max(...outcomes.map((outcome) => outcome?.at ?? 0))
   const allowed = failed === undefined && admitted(steps, figures)
-  if (!allowed && !peek) {
-    groups.forEach((group, i) => {
-      const answer = answers[i]!
-      if (answer.status === 'rejected' || !answer.value.allowed) return
-      given.push(giveBack(group, answer.value))
-    })
-  }
-  await Promise.all(given)
+  if (allowed || (peek && failed === undefined)) return { allowed, at, figures }
+  const after = await Promise.all(groups.map((group, i) => undone(group, outcomes[i], peek, ask)))
   if (failed !== undefined) throw failed.reason
-  return { allowed, at, figures }
+  return { allowed, at, figures: gathered(groups, after) }
+}
 
-  async function giveBack(group: Group, outcome: Outcome): Promise<void> {
-    const charges = chargesOf(group, outcome)
-    if (charges.length === 0) return
-    await settle(charges, group.slot)
-    note(group, await decide(group.steps, true, group.slot))
+/** What a group says once it has back what it charged. */
+async function undone(
+  group: Group,
+  outcome: Outcome | undefined,
+  peek: boolean,
+  ask: Slots,
+): Promise<Outcome | undefined> {
+  const charges = outcome === undefined || peek || !outcome.allowed ? [] : chargesOf(group, outcome)
+  if (charges.length === 0) return outcome
+  await ask.settle(charges)
+  return ask.decide(group.steps, true, group.slot)
+}
+
+/** The figures of all groups in the order of the request's steps. */
+function gathered(groups: readonly Group[], outcomes: readonly (Outcome | undefined)[]): Figures[] {
+  const figures: Figures[] = []
+  for (const [i, { places }] of groups.entries()) {
+    for (const [j, place] of places.entries()) {
+      const own = outcomes[i]?.figures[j]
+      if (own !== undefined) figures[place] = own
+    }
   }
+  return figures
 }
 
 /** Whether a quota is spent only the whole request can tell, so within a group it never refuses. */

@@ -101,6 +101,16 @@ describe('A state in Redis', () => {
     expect(await redis.pexpiretime(nameOf(guard))).toBe(Math.ceil(at / 1_000 + 30_000))
   })
 
+  it('is not brought into being by giving back, nor by asking at no cost (T13)', async () => {
+    const store = new RedisStore({ client: redis })
+    for (const [, plan] of LAWS) {
+      const step = stepOf(plan, { cost: 0 })
+      expect(await store.settle([{ step, at: Date.now() * 1_000, change: -1 }])).toBe(true)
+      expect((await store.decide([step], false)).allowed).toBe(true)
+      expect(await redis.exists(nameOf(step))).toBe(0)
+    }
+  })
+
   it('is there to be counted where the period is a fraction of a millisecond (FB-053)', async () => {
     const store = new RedisStore({ client: redis })
     const plan = planOf({ algorithm: 'gcra', limit: 1_000_000, period: '60s', burst: 1_000 })

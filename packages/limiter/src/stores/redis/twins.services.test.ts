@@ -89,7 +89,7 @@ interface World {
   readonly states: readonly (readonly [policy: string, plan: Plan])[]
   readonly keys: readonly string[]
   readonly elapsed: (random: Random) => number
-  /** Share of the rarest steps that are resets. */
+  /** Likelihood that a step in fifty is a reset. */
   readonly resets: number
 }
 

@@ -3,7 +3,6 @@ import type { BlockPlan } from './block.ts'
 
 /** `p[1]` refusals within `p[2]` block. */
 export const blockTwin: Twin = {
-  name: 'block',
   keeps: 'cells',
   size: 4,
   remaining: 'return now < c[4] and 0 or MAX',

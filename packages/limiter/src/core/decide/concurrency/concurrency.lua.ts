@@ -5,7 +5,6 @@ import type { Twin } from '../twin.ts'
  * so many of them will have ended, `hold(c, now, till, name, units)` adds one, `release(c, name, units)` gives back.
  */
 export const concurrencyTwin: Twin = {
-  name: 'concurrency',
   keeps: 'leases',
   remaining: 'return p.capacity - held(c, now)',
   wait: `

@@ -7,7 +7,6 @@ import type { CalendarPlan } from './calendar-window.ts'
  * before for keys with a phase.
  */
 export const calendarWindowTwin: Twin = {
-  name: 'calendar-window',
   keeps: 'cells',
   size: 4,
   locals: `

@@ -1,7 +1,6 @@
 import type { Twin } from '../twin.ts'
 
 export const fixedWindowTwin: Twin = {
-  name: 'fixed-window',
   keeps: 'cells',
   size: 2,
   locals: `

@@ -3,7 +3,6 @@ import type { Twin } from '../twin.ts'
 
 export const leakyBucketTwin: Twin = {
   ...levelTwin,
-  name: 'leaky-bucket',
   delay: `
 local level = levelAt(p, c, now)
 if level == 0 then return 0 end

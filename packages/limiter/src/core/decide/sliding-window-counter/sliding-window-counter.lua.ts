@@ -3,7 +3,6 @@ import type { Twin } from '../twin.ts'
 
 /** `p[1]` is 1 where the carried weight is rounded up. */
 export const slidingWindowCounterTwin: Twin = {
-  name: 'sliding-window-counter',
   keeps: 'cells',
   size: 3,
   locals: `

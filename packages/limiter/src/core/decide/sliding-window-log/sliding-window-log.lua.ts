@@ -6,7 +6,6 @@ import type { Twin } from '../twin.ts'
  * appends, `lower(c, i, units)` takes so much off the totals from `i` on, `drop(c, i)` forgets those before `i`.
  */
 export const slidingWindowLogTwin: Twin = {
-  name: 'sliding-window-log',
   keeps: 'log',
   locals: `
 local function search(c, column, least)

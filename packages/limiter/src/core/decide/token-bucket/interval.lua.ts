@@ -1,7 +1,6 @@
 import type { Twin } from '../twin.ts'
 
 export const intervalTwin: Twin = {
-  name: 'interval',
   keeps: 'cells',
   size: 3,
   locals: `
