@@ -1,6 +1,7 @@
 // One server for http.mjs: `node http-server.mjs NAME`. Answers /cpu with the microseconds of CPU it has used.
-import { serve } from '@hono/node-server'
+
 import fastifyRateLimit from '@fastify/rate-limit'
+import { serve } from '@hono/node-server'
 import { rateLimit as sluiceExpress } from '@sluice/limiter/adapters/express'
 import { rateLimit as sluiceFastify } from '@sluice/limiter/adapters/fastify'
 import { rateLimit as sluiceHono } from '@sluice/limiter/adapters/hono'
@@ -43,13 +44,16 @@ function honoApp(middleware) {
   app.get('/cpu', (c) => c.json(cpu()))
   if (middleware !== undefined) app.use(middleware)
   app.get('/', (c) => c.text('hello'))
-  return new Promise((resolve) => serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(port)))
+  return new Promise((resolve) =>
+    serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(port)),
+  )
 }
 
 const servers = {
   express: () => expressApp(),
   'express + sluice': () => expressApp(sluiceExpress({ windowMs, limit, standardHeaders: 'draft-8' })),
-  'express + express-rate-limit': () => expressApp(rateLimit({ windowMs, limit, standardHeaders: 'draft-8', legacyHeaders: false })),
+  'express + express-rate-limit': () =>
+    expressApp(rateLimit({ windowMs, limit, standardHeaders: 'draft-8', legacyHeaders: false })),
   fastify: () => fastifyApp(),
   'fastify + sluice': () => fastifyApp(sluiceFastify, { timeWindow: windowMs, max: limit }),
   'fastify + @fastify/rate-limit': () => fastifyApp(fastifyRateLimit, { timeWindow: windowMs, max: limit }),

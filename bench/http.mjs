@@ -32,7 +32,8 @@ for (const names of [
   const servers = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await start(name)])))
   const rows = await rounds(Object.fromEntries(names.map((name) => [name, servers[name].run])))
   print(names[0], 'us of CPU a request', rows)
-  for (const { name, median } of rows.slice(1)) console.log(`  ${name} adds ${(median - rows[0].median).toFixed(1)} us`)
+  for (const { name, median } of rows.slice(1))
+    console.log(`  ${name} adds ${(median - rows[0].median).toFixed(1)} us`)
   for (const server of Object.values(servers)) server.stop()
 }
 process.exit()

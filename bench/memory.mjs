@@ -25,7 +25,9 @@ function limiters() {
 }
 
 for (const keys of [1, 100_000]) {
-  const bytes = Buffer.from(Array.from({ length: keys }, (_, i) => String(i).padStart(16, 'user:00000000000')).join(''))
+  const bytes = Buffer.from(
+    Array.from({ length: keys }, (_, i) => String(i).padStart(16, 'user:00000000000')).join(''),
+  )
   const candidates = Object.entries(limiters()).map(([name, decide]) => [
     name,
     async () => {
@@ -52,5 +54,9 @@ const held = async (decide) => {
 }
 const rows = []
 for (const [name, decide] of Object.entries(limiters())) rows.push({ name, median: await held(decide) })
-print(`${KEYS} keys held`, 'bytes a key', rows.map((row) => ({ ...row, times: row.median / rows[0].median })))
+print(
+  `${KEYS} keys held`,
+  'bytes a key',
+  rows.map((row) => ({ ...row, times: row.median / rows[0].median })),
+)
 process.exit()

@@ -20,6 +20,8 @@ export async function rounds(candidates, count = 5) {
 export function print(title, unit, rows) {
   console.log(`\n${title} (Node ${process.versions.node})`)
   for (const { name, median, times } of rows) {
-    console.log(`  ${name.padEnd(34)} ${median.toFixed(median < 100 ? 1 : 0).padStart(10)} ${unit}  ${times.toFixed(2)}x`)
+    console.log(
+      `  ${name.padEnd(34)} ${median.toFixed(median < 100 ? 1 : 0).padStart(10)} ${unit}  ${times.toFixed(2)}x`,
+    )
   }
 }

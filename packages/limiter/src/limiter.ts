@@ -45,7 +45,7 @@ export interface LimiterOptions<Name extends string, Async extends boolean> {
 /** Whose quota: one text, or parts that are joined so that no two lists meet. */
 export type Key = string | readonly string[]
 
-export interface CostOption {
+interface CostOption {
   /** Whole, 0 to 2^53−1; default 1. 0 looks, and writes nothing. */
   readonly cost?: number
 }
@@ -77,7 +77,7 @@ export interface Limiter<Name extends string = string, Async extends boolean = f
   readonly policies: Readonly<Record<Name, LimiterPolicy>>
 }
 
-export interface ReserveOptions {
+interface ReserveOptions {
   /** How long the reservation can be settled: milliseconds or text, default `1m`. Unsettled, the estimate stands. */
   readonly ttl?: number | string
 }

@@ -48,7 +48,7 @@ export interface Pipeline<Async extends boolean> {
 /** The whole story: whose request is it, which rules meet it, what do they say, who is told what. */
 export function createPipeline<Async extends boolean>(options: PipelineOptions<Async>): Pipeline<Async> {
   const { rules, store, respond = {}, observe = () => undefined, wallClock = Date.now } = options
-  dialectsOf(respond.dialect ?? 'ietf') // a wrong one is the configuration's mistake, not a request's
+  const dialect = dialectsOf(respond.dialect ?? 'ietf') // a wrong one is the configuration's mistake, not a request's
   return {
     match: (question) => match(rules(), question),
     handle(question, peek = false) {
@@ -61,6 +61,7 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
         // Respond: what the client is told.
         const response = respondTo(decision, {
           ...respond,
+          dialect,
           ...told(question, matched, decision),
           nowMs: wallClock(),
         })

@@ -1,4 +1,3 @@
-import { dialectsOf } from '@sluice/limiter/core/respond/dialects'
 import type { Event } from '@sluice/limiter/observe/events'
 import { createPipeline } from '@sluice/limiter/pipeline'
 import { adminApp } from './admin/admin-app.ts'
@@ -28,7 +27,6 @@ export interface Parts {
 /** @throws ConfigError for options that mean nothing */
 export function assemble(options: ServiceOptions, stopping: () => boolean): Parts {
   const { respond = {}, secret, mergeDomains = false, wallClock = Date.now } = options
-  dialectsOf(respond.dialect ?? 'ietf') // a dialect that there is not must not wait for the first request
   const bounds = boundsOf(options.bounds)
   const log = createLog(options.log ?? {})
   const journal = createJournal(log)

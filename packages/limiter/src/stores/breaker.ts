@@ -36,11 +36,12 @@ export class Breaker {
   }
 
   /** May the store be asked? While open: once for each probe interval, and then only by one. */
-  admits(): boolean {
-    if (!this.#isOpen()) return true
-    if (this.#probing || this.retryInMs > 0) return false
-    this.#probing = true
-    return true
+  get admits(): boolean {
+    return !this.#isOpen() || !(this.#probing || this.retryInMs > 0)
+  }
+
+  asked(): void {
+    this.#probing = this.#isOpen()
   }
 
   succeeded(): void {

@@ -87,6 +87,36 @@ describe('fallback store', () => {
     expect((await store.decide([], false)).degraded).toBeUndefined()
   })
 
+  it('goes on asking the shards that answer', async () => {
+    const memory = new MemoryStore({ clock: new FakeClock() })
+    const inner: Store<true> = {
+      ...scripted(silent),
+      decide: async (steps, peek) => {
+        if (steps.some(({ key }) => key.startsWith('dead'))) throw new Error('ECONNREFUSED')
+        return memory.decide(steps, peek)
+      },
+      shardOf: ({ key }) => (key.startsWith('dead') ? 1 : 2),
+    }
+    let now = 0
+    const asked = vi.spyOn(inner, 'decide')
+    const store = new FallbackStore(inner, { failures: 2, now: () => now })
+    const [dead, live] = [step('open', 'dead'), step('closed', 'live')]
+    for (let i = 0; i < 5; i++) {
+      expect(await store.decide([dead], false)).toMatchObject({ degraded: true })
+      expect(await store.decide([live], false)).toMatchObject({
+        allowed: true,
+        figures: [{ remaining: 9 - i }],
+      })
+    }
+    expect(asked.mock.calls.filter(([[first]]) => first === dead)).toHaveLength(2)
+    expect(store.state).toBe('open')
+    // A request of both shards is no probe while one of them may not be asked.
+    expect(await store.decide([live, dead], false)).toMatchObject({ degraded: true })
+    expect(await store.decide([live], false)).toMatchObject({ allowed: true })
+    now = 60_000
+    expect(store.state).toBe('closed')
+  })
+
   it('rejects a settlement that cannot be made, so that nobody believes it was', async () => {
     const store = new FallbackStore({ ...scripted(refused), settle: refused })
     await expect(store.settle([])).rejects.toBeInstanceOf(StoreError)

@@ -116,8 +116,9 @@ export class FallbackStore implements Store<true> {
 
   /** @throws StoreError when the store failed, was too slow, or is not asked for the time being */
   async #ask<T>(breakers: readonly Breaker[], question: () => T | Promise<T>): Promise<T> {
-    if (!breakers.every((breaker) => breaker.admits()))
+    if (!breakers.every(({ admits }) => admits))
       throw new StoreError('the store is not asked while it keeps failing')
+    for (const breaker of breakers) breaker.asked()
     const began = this.#now()
     let answer: T
     try {

@@ -32,15 +32,9 @@ export interface Replies<N extends Native> {
 
 /** @throws ConfigError for a dialect, status or share that means nothing */
 export function repliesOf<N extends Native>(settings: Settings<N>): Replies<N> {
-  const {
-    dialect = 'ietf',
-    headers: when = 'always',
-    retryAfter = 'seconds',
-    jitter,
-    message,
-    statusCode,
-  } = settings
-  const exposed = exposedHeaders(dialectsOf(dialect)).join(', ')
+  const { headers: when = 'always', retryAfter = 'seconds', jitter, message, statusCode } = settings
+  const dialect = dialectsOf(settings.dialect ?? 'ietf')
+  const exposed = exposedHeaders(dialect).join(', ')
   if (jitter !== undefined && !(jitter >= 0 && jitter <= 1))
     throw new ConfigError(`jitter must lie in 0–1, not ${jitter}`)
   if (statusCode !== undefined && !(Number.isInteger(statusCode) && statusCode >= 400 && statusCode <= 599)) {

@@ -126,7 +126,12 @@ export function gather(into: Gathered, law: Law, ruling: Ruling, key: string, co
   const { plan, subject, spread, ahead } = ruling
   const { onStoreError } = subject
   const step: Step = {
-    ...{ plan, policy, key, cost, role, onStoreError },
+    plan,
+    policy,
+    key,
+    cost,
+    role,
+    onStoreError,
     ...(costFrom && { costFrom }),
     ...(ahead && { ahead }),
   }

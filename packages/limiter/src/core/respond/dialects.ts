@@ -30,12 +30,17 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
   github,
 }
 
+/** By name, one or several; or as {@link dialectsOf} gave them, which spares looking them up for each response. */
+export type Dialects = DialectName | readonly DialectName[] | readonly Dialect[]
+
 /**
  * The dialects of these names, which go out side by side.
  * @throws ConfigError for an unknown name, or two dialects that would send the same header
  */
-export function dialectsOf(names: DialectName | readonly DialectName[]): readonly Dialect[] {
-  const chosen = (typeof names === 'string' ? [names] : names).map(dialectOf)
+export function dialectsOf(named: Dialects): readonly Dialect[] {
+  const names = typeof named === 'string' ? [named] : named
+  if (isResolved(names)) return names
+  const chosen = names.map(dialectOf)
   const senders = new Map<string, string>()
   for (const { name, names: headers } of chosen) {
     for (const header of headers) {
@@ -50,6 +55,10 @@ export function dialectsOf(names: DialectName | readonly DialectName[]): readonl
 /** What a browser's script may not read unless `Access-Control-Expose-Headers` lists it. */
 export function exposedHeaders(chosen: readonly Dialect[]): string[] {
   return ['Retry-After', ...chosen.flatMap((dialect) => dialect.names)]
+}
+
+function isResolved(names: readonly DialectName[] | readonly Dialect[]): names is readonly Dialect[] {
+  return typeof names[0] === 'object'
 }
 
 function dialectOf(name: DialectName): Dialect {

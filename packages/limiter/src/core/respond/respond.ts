@@ -1,13 +1,13 @@
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
 import { type Header, type ReportOptions, reportOf } from './dialect.ts'
-import { type DialectName, dialectsOf } from './dialects.ts'
+import { type Dialects, dialectsOf } from './dialects.ts'
 import { type Jitter, jittered } from './jitter.ts'
 import { type Problem, type ProblemKind, problemOf } from './problem.ts'
 import { retryAfter, retrySeconds } from './retry-after.ts'
 
 export interface RespondOptions extends ReportOptions {
   /** One dialect, or several that share no header; `[]` for none. Default `ietf`. */
-  readonly dialect?: DialectName | readonly DialectName[]
+  readonly dialect?: Dialects
   /** Send the dialects' headers always (default), or on refusals only. */
   readonly when?: 'always' | 'denied'
   /** Default `seconds`, which needs no clock in common. */

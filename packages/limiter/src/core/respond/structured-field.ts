@@ -1,6 +1,9 @@
 /** The largest Integer of a structured field: 15 digits. One digit more, and a parser drops the whole field. */
 const MAX_INTEGER = 999_999_999_999_999
 
+/** What a String holds as it is: printable, neither quote nor backslash. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 /** A parameter; one whose value is undefined is left out. */
@@ -20,6 +23,7 @@ export function integer(value: number): number {
 
 /** A String (RFC 9651 §4.1.6): in quotes, with `"` and `\` escaped. */
 export function string(value: string): string {
+  if (PLAIN.test(value)) return `"${value}"`
   return `"${printable(value).replace(/["\\]/g, '\\$&')}"`
 }
 

@@ -84,6 +84,7 @@ async function startNode(): Promise<ClusterNode & { readonly bus: number }> {
       'redis-server',
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no'],
       ...['--cluster-enabled', 'yes', '--cluster-port', String(bus), '--cluster-node-timeout', '1000'],
+      ...['--cluster-require-full-coverage', 'no'],
       ...['--repl-diskless-sync-delay', '0'],
     ]
   })

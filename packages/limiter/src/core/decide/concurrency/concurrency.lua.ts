@@ -12,5 +12,5 @@ local missing = cost - (p.capacity - held(c, now))
 if missing <= 0 then return 0 end
 return freedAt(c, now, missing) - now`,
   charge: 'hold(c, now, now + p.period, lease, min(cost, max(0, p.ceiling - held(c, now))))',
-  refund: 'release(c, now, lease, cost)',
+  refund: 'release(c, lease, cost)',
 }
