@@ -40,11 +40,10 @@ function inWords(
   outcome: Outcome,
   peek: boolean,
 ): Decision {
-  const { allowed, at, chargedAt, figures } = outcome
+  const { allowed, at, chargedAt = at, figures } = outcome
   const degraded = outcome.degraded === true
-  const left: Receipt = { steps, figures, at, charged: allowed && !peek, degraded }
-  const paid = chargedAt === undefined ? left : { ...left, chargedAt }
-  return decisionOf(steps, subjects, figures, allowed, degraded, paid)
+  const left: Receipt = { steps, figures, at, chargedAt, charged: allowed && !peek, degraded }
+  return decisionOf(steps, subjects, figures, allowed, degraded, left)
 }
 
 /**
@@ -54,11 +53,10 @@ function inWords(
  */
 export function settle<Async extends boolean>(
   store: Store<Async>,
-  { steps, figures, charged, degraded, ...left }: Receipt,
+  { steps, figures, chargedAt: at, charged, degraded }: Receipt,
   actual: (step: Step) => number | undefined,
   once?: Once,
 ): Answer<Async, boolean> {
-  const at = left.chargedAt ?? left.at
   const charges: Charge[] = []
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!

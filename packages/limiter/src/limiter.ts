@@ -185,12 +185,11 @@ const BY_HAND = { after: 1, within: 1, for: 1 }
 
 function stepOf({ plan, policy, role, watches, onStoreError, ahead }: Part, key: string, cost: number): Step {
   const own = role === 'guard' && cost > 1 ? 1 : cost
-  const step: Step =
-    watches === undefined
-      ? { plan, policy, key, cost: own, role }
-      : { plan, policy, key, cost: own, role, watches }
-  if (onStoreError === undefined && ahead === undefined) return step
-  return { ...step, ...(onStoreError && { onStoreError }), ...(ahead && { ahead }) }
+  const step: { -readonly [K in keyof Step]: Step[K] } = { plan, policy, key, cost: own, role }
+  if (watches !== undefined) step.watches = watches
+  if (onStoreError !== undefined) step.onStoreError = onStoreError
+  if (ahead !== undefined) step.ahead = ahead
+  return step
 }
 
 /** Lists of parts begin with NUL; so do texts that begin with it, so that a text never meets a list. */

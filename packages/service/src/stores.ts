@@ -14,7 +14,7 @@ export interface Stores {
 }
 
 /** Who is told how the shared store does. */
-export interface StoreWatch {
+interface StoreWatch {
   answered(ms: number): void
   failed(error: unknown): void
 }

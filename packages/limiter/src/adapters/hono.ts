@@ -35,18 +35,24 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
   const { handler } = options
   const gate = createGate<[Context]>(options, ['handler'])
   const middleware: MiddlewareHandler = async (c, next) => {
-    const { method, signal } = c.req.raw
     const verdict = await gate.enter(arrivalOf(c.req.raw, [c], peerOf(c), c))
-    const { info, refusal, delayMs } = verdict
+    const { info, refusal, delayMs, exposed, settle } = verdict
+    const told = verdict.headers()
     if (info !== undefined) c.set(gate.requestPropertyName as 'rateLimit', info)
-    if (delayMs > 0 && !(await verdict.wait(signal))) return gone()
+    // The signal makes a server build the whole request, which costs more than all else here.
+    if (delayMs > 0 && !(await verdict.wait(c.req.raw.signal))) return gone()
     if (refusal !== undefined) {
       if (handler === undefined || info === undefined) return refusalOf(refusal, verdict)
       c.res = await handler(c, next, info)
-    } else await next()
-    // Set now, since what a handler returns as it is would not have what was set before.
-    for (const [name, value] of headersOf(verdict, c.res.headers)) c.header(name, value)
-    if (verdict.settle !== undefined) c.res = settledBy(c.res, verdict, method)
+    } else {
+      for (const [name, value] of told) c.header(name, value)
+      await next()
+    }
+    // A response that the handler made by itself has none of what was set before; setting it then builds it anew.
+    if (exposed !== undefined || told.some(([name]) => !c.res.headers.has(name))) {
+      for (const [name, value] of headersOf(verdict, c.res.headers)) c.header(name, value)
+    }
+    if (settle !== undefined) c.res = settledBy(c.res, verdict, c.req.method)
     return undefined
   }
   return Object.assign(middleware, { resetKey: gate.reset, getKey: gate.peek })

@@ -44,6 +44,11 @@ export class Breaker {
     this.#probing = this.#isOpen()
   }
 
+  /** It was not asked after all. */
+  spared(): void {
+    this.#probing = false
+  }
+
   succeeded(): void {
     this.#failures = 0
     this.#probing = false

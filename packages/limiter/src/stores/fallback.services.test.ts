@@ -124,7 +124,7 @@ async function isExact(store: FallbackStore): Promise<void> {
 
 describe.each(Object.entries(clients))('a Redis behind %s', (_client, connect) => {
   it.each(Object.entries(failures))(
-    'that %s is answered for, and exact again by itself',
+    'T63, T10: that %s is answered for, and exact again by itself',
     async (_kind, failure) => {
       const bench = await setUp(connect)
       const told = vi.fn()
@@ -159,7 +159,7 @@ describe.each(Object.entries(clients))('a Redis behind %s', (_client, connect) =
     await store.decide([stepOf('closed', { key: 'another' })], false) // the server knows the script from now on
     proxy.losesAnswers = true
     expect(await store.decide([stepOf('closed')], false)).toMatchObject({ allowed: false, degraded: true })
-    expect(proxy.lost).toBe(1)
+    expect(proxy.lost).toBeGreaterThan(0)
     proxy.losesAnswers = false
     await vi.waitFor(() => isExact(store), PATIENCE)
     expect(await usedOf(redis, stepOf('closed'))).toBe(1)

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { planOf } from '../core/decide/algorithms.ts'
 import type { Step } from '../core/decide/step.ts'
-import { StoreError } from '../core/errors.ts'
+import { ConfigError, StoreError } from '../core/errors.ts'
 import { FakeClock } from '../testing.ts'
 import { FallbackStore } from './fallback.ts'
 import { MemoryStore } from './memory.ts'
@@ -86,6 +86,21 @@ describe('fallback store', () => {
     expect(store.state).toBe('closed')
     expect((await store.decide([], false)).degraded).toBeUndefined()
   })
+
+  it.each([new RangeError('too many steps'), new ConfigError('no such law')])(
+    'hands on what is wrong with the question, and holds it against nobody: %s',
+    async (error) => {
+      let wrong = true
+      const answer = async (): Promise<Outcome> => {
+        if (wrong) throw error
+        return { allowed: true, at: 0, figures: [] }
+      }
+      const store = new FallbackStore(scripted(answer), { failures: 1 })
+      for (let i = 0; i < 3; i++) await expect(store.decide([step('open')], false)).rejects.toBe(error)
+      wrong = false
+      expect((await store.decide([step('open')], false)).degraded).toBeUndefined()
+    },
+  )
 
   it('goes on asking the shards that answer', async () => {
     const memory = new MemoryStore({ clock: new FakeClock() })

@@ -72,7 +72,8 @@ export class FallbackStore implements Store<true> {
     const breakers = this.#breakersOf(steps)
     try {
       return await this.#ask(breakers, () => this.#store.decide(steps, peek))
-    } catch {
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
       return this.#degraded(steps, peek, Math.max(1, ...breakers.map(({ retryInMs }) => retryInMs)))
     }
   }
@@ -124,6 +125,10 @@ export class FallbackStore implements Store<true> {
     try {
       answer = await this.#deadline.race(Promise.resolve().then(question))
     } catch (cause) {
+      if (isOurs(cause)) {
+        for (const breaker of breakers) breaker.spared()
+        throw cause
+      }
       for (const breaker of breakers) breaker.failed()
       this.#onFailure(cause, worstOf(breakers))
       throw cause instanceof StoreError ? cause : new StoreError('the store failed', { cause })
@@ -167,6 +172,11 @@ export class FallbackStore implements Store<true> {
     this.#shares.set(plan, share)
     return share
   }
+}
+
+/** A question that no store could answer says nothing of this one: else it could be made to look broken. */
+function isOurs(cause: unknown): boolean {
+  return cause instanceof ConfigError || cause instanceof RangeError
 }
 
 function worstOf(breakers: readonly Breaker[]): BreakerState {

@@ -1,7 +1,6 @@
 import type { Step } from '../core/decide/step.ts'
 import { ConfigError } from '../core/errors.ts'
 import { Account, type House } from './prepaid/account.ts'
-import { stateNameOf } from './state-name.ts'
 import type { Charge, Once, Outcome, Store } from './store.ts'
 
 export interface PrepaidOptions {
@@ -30,7 +29,9 @@ export class PrepaidStore implements Store<true> {
   readonly #house: House
   readonly #idle: number
   readonly #max: number
-  readonly #accounts = new Map<string, Account>()
+  /** By policy and key. */
+  readonly #accounts = new Map<string, Map<string, Account>>()
+  #size = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(store: Store, options: PrepaidOptions = {}) {
@@ -54,7 +55,7 @@ export class PrepaidStore implements Store<true> {
     const step = steps[0]
     if (steps.length === 1 && step!.ahead !== undefined && step!.role === 'enforce') {
       const looks = peek || step!.cost === 0
-      const account = looks ? this.#accounts.get(stateNameOf(step!)) : this.#account(step!)
+      const account = looks ? this.#find(step!) : this.#account(step!)
       if (account !== undefined) return looks ? account.look(step!) : account.decide(step!)
     }
     return this.#ask(steps, peek)
@@ -64,7 +65,7 @@ export class PrepaidStore implements Store<true> {
     // What is charged later makes the figures known here too good; what is given back, not good enough.
     const raised = charges.filter(({ change }) => change > 0)
     const forget = (): void => {
-      for (const { step } of raised) this.#accounts.get(stateNameOf(step))?.forgetFigures()
+      for (const { step } of raised) this.#find(step)?.forgetFigures()
     }
     forget()
     const settled = await this.#house.store.settle(charges, once)
@@ -74,20 +75,20 @@ export class PrepaidStore implements Store<true> {
 
   /** Forgets this node's lease as well. Those of other nodes last until they are used up or idle. */
   async reset(step: Pick<Step, 'plan' | 'policy' | 'key'>): Promise<void> {
-    const name = stateNameOf(step)
-    const account = this.#accounts.get(name)
-    this.#accounts.delete(name)
+    const account = this.#find(step)
+    this.#forget(step)
     await account?.asking
     await this.#house.store.reset(step)
-    this.#accounts.delete(name) // what was taken while that was under way is forgotten with the rest
+    this.#forget(step) // what was taken while that was under way is forgotten with the rest
   }
 
   /** Gives back all leases; the store stays open. Never rejects. */
   async release(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const accounts = [...this.#accounts.values()]
+    const accounts = [...this.#all()]
     this.#accounts.clear()
+    this.#size = 0
     await Promise.all(accounts.map((account) => account.retire()))
   }
 
@@ -99,16 +100,34 @@ export class PrepaidStore implements Store<true> {
 
   /** `undefined` where there are too many already. A changed limit ends a lease. */
   #account(step: Step): Account | undefined {
-    const name = stateNameOf(step)
-    const known = this.#accounts.get(name)
+    const known = this.#find(step)
     if (known !== undefined) {
       if (known.step.plan === step.plan) return known
+      this.#forget(step)
       void known.retire()
-    } else if (this.#accounts.size >= this.#max) return undefined
+    }
+    if (this.#size >= this.#max) return undefined
     const account = new Account(step, this.#house)
-    this.#accounts.set(name, account)
+    const ofPolicy = this.#accounts.get(step.policy) ?? new Map<string, Account>()
+    this.#accounts.set(step.policy, ofPolicy.set(step.key, account))
+    this.#size++
     this.#timer ??= this.#wake()
     return account
+  }
+
+  #find({ policy, key }: Pick<Step, 'policy' | 'key'>): Account | undefined {
+    return this.#accounts.get(policy)?.get(key)
+  }
+
+  #forget({ policy, key }: Pick<Step, 'policy' | 'key'>): void {
+    const ofPolicy = this.#accounts.get(policy)
+    if (ofPolicy?.delete(key) !== true) return
+    this.#size--
+    if (ofPolicy.size === 0) this.#accounts.delete(policy)
+  }
+
+  *#all(): Iterable<Account> {
+    for (const ofPolicy of this.#accounts.values()) yield* ofPolicy.values()
   }
 
   async #ask(steps: readonly Step[], peek: boolean): Promise<Outcome> {
@@ -123,11 +142,11 @@ export class PrepaidStore implements Store<true> {
 
   #sweep(): void {
     const since = this.#house.now() - this.#idle
-    for (const [name, account] of this.#accounts) {
+    for (const account of this.#all()) {
       if (account.used > since || account.asking !== undefined) continue
-      this.#accounts.delete(name)
+      this.#forget(account.step)
       void account.retire()
     }
-    this.#timer = this.#accounts.size === 0 ? undefined : this.#wake()
+    this.#timer = this.#size === 0 ? undefined : this.#wake()
   }
 }

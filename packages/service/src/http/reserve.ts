@@ -54,7 +54,7 @@ export function reserveRoute(app: App, ask: Ask, ids: ReservationIds, bounds: Bo
 function reservedOf(decision: Decision, ttl: number): Reserved | undefined {
   const left = decision[receipt]
   if (left?.charged !== true) return undefined
-  const { steps, figures, at, chargedAt = at, degraded } = left
+  const { steps, figures, at, chargedAt, degraded } = left
   const charges: Charged[] = []
   let policies = 0
   for (let i = 0; i < steps.length; i++) {

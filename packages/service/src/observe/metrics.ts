@@ -157,7 +157,7 @@ function reportMemory(store: MemoryStore, registers: Registry[]): void {
 function reportBreaker(store: FallbackStore, registers: Registry[]): void {
   new Gauge({
     name: 'sluice_store_up',
-    help: '1: the store is asked; 0: it kept failing, and rules go by their on_store_error',
+    help: '1: the store is asked; 0: it, or a shard of it, kept failing, and rules go by their on_store_error',
     registers,
     collect() {
       this.set(store.state === 'closed' ? 1 : 0)

@@ -2,10 +2,10 @@ import type { Arrival, Native } from './arrival.ts'
 import type { Settings } from './settings.ts'
 import { trustsProxies } from './whose.ts'
 
-/** Looks at requests as they come, and warns, once each, of what the configuration seems to miss. */
+/** Looks at the first requests, and warns, once each, of what the configuration seems to miss. */
 export type Watch<N extends Native> = (arrival: Arrival<N>, address: string | undefined) => void
 
-/** Requests after which it is odd that all came from one address. */
+/** So many requests are looked at; that all of them came from one address is odd. */
 const FIRST = 1_000
 const FORWARDED = ['x-forwarded-for', 'forwarded'] as const
 const SEE = 'see docs/frameworks/README.md#behind-a-proxy'
@@ -19,8 +19,11 @@ export function watchOf<N extends Native>(settings: Settings<N>): Watch<N> {
   let ignored = false
   let first: string | undefined
   let alike = 0
-  return ({ headers }, from) => {
-    const unread = ignored ? undefined : unreadHeader(headers, trusted)
+  let left = FIRST
+  return (arrival, from) => {
+    if (left === 0) return
+    left--
+    const unread = ignored ? undefined : unreadHeader(arrival.headers, trusted)
     if (unread !== undefined) {
       ignored = true
       const why = trusted === undefined ? 'trustProxy is not set' : `proxyHeader is ${trusted}`
@@ -29,9 +32,8 @@ export function watchOf<N extends Native>(settings: Settings<N>): Watch<N> {
       )
     }
     if (alike === 0) first = from
-    if (alike > FIRST || from !== first) {
-      alike = Number.POSITIVE_INFINITY
-    } else if (++alike === FIRST) {
+    if (from === first) alike++
+    if (alike === FIRST) {
       logger.warn(
         `rate limit: the first ${FIRST} requests all came from ${from}; if that is a proxy, say so by trustProxy; ${SEE}`,
       )

@@ -9,12 +9,16 @@ export function arrivalOf<N extends Native>(
   peer: string | undefined,
   holder: object,
 ): Arrival<N> {
-  const { pathname, search, host } = new URL(request.url)
+  const { url } = request // absolute and normal: the standard sees to that
+  const authority = url.indexOf('//') + 2
+  const path = url.indexOf('/', authority)
   return {
     native,
     method: request.method,
-    url: pathname + search,
-    host: request.headers.get('host') ?? host,
+    url: url.slice(path).replace(/#.*/s, ''),
+    get host() {
+      return request.headers.get('host') ?? url.slice(authority, path)
+    },
     peer,
     get headers() {
       return Object.fromEntries(request.headers)

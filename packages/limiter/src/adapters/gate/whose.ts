@@ -40,9 +40,10 @@ export function whoseOf<N extends Native>(settings: Settings<N>): Whose<N> {
     throw new ConfigError('a request has neither key nor client address: set key, address or onMissingKey')
   }
   return {
-    address({ native, peer, headers }) {
-      const forwarded = trusts ? headers[proxyHeader] : undefined
-      return ask === undefined ? find(peer, forwarded) : soon(ask(...native), (own) => find(own, forwarded))
+    address(arrival) {
+      const forwarded = trusts ? arrival.headers[proxyHeader] : undefined // where nobody reads them, headers are not made
+      if (ask === undefined) return find(arrival.peer, forwarded)
+      return soon(ask(...arrival.native), (own) => find(own, forwarded))
     },
     caller({ native }, address) {
       if (key !== undefined) return soon(key(...native), (given) => callerOf(given) ?? missing(address))

@@ -41,8 +41,8 @@ export interface Receipt {
   readonly figures: readonly Pick<Figures, 'allowed'>[]
   /** The store's instant of the decision, in microseconds. */
   readonly at: number
-  /** When it was charged, where that was before the decision. */
-  readonly chargedAt?: number
+  /** When it was charged: `at`, unless its units had been taken ahead. */
+  readonly chargedAt: number
   /** Admitted, and so charged. */
   readonly charged: boolean
   /** Charged without the shared store. */

@@ -1,7 +1,7 @@
 import type { Step } from '../../core/decide/step.ts'
 import type { Charge, Outcome, Store } from '../store.ts'
 import { Lease } from './lease.ts'
-import { grantedBy, isFresh, joined, learned, type Told } from './told.ts'
+import { grantedBy, joined, learned, type Told } from './told.ts'
 
 /** A request that waits for a question under way. */
 interface Waiting {
@@ -52,7 +52,7 @@ export class Account {
     this.used = now
     if (this.#waiting.length === 0) {
       const left = this.#lease.units(now)
-      if (step.cost <= left && isFresh(this.#told, now)) {
+      if (step.cost <= left && this.#told !== undefined) {
         const outcome = this.#grant(this.#told, step.cost, left, now)
         this.#fillUp(left - step.cost)
         return Promise.resolve(outcome)
@@ -88,7 +88,7 @@ export class Account {
 
   #grant(told: Told, cost: number, left: number, now: number): Outcome {
     this.#house.granted++
-    return grantedBy(told, left - cost, cost, now, this.#lease.grant(cost))
+    return grantedBy(told, left - cost, now, this.#lease.grant(cost))
   }
 
   /** The largest lease, by what is known to be left: less the less it is, and none where nothing is known. */
@@ -135,11 +135,12 @@ export class Account {
     for (const { step, resolve } of group) resolve(this.#straight(step))
   }
 
-  /** Units end with what they were charged to, counted from before the store was asked. */
+  /** What a window was charged ends with it, counted from before the store was asked. */
   #keep({ at, figures }: Outcome, units: number, asked: number): void {
     const { resetAfterMs } = figures[0]!
-    const until = resetAfterMs === null ? Number.POSITIVE_INFINITY : asked + resetAfterMs
-    if (units > 0) this.#lease.add({ at, units, until })
+    const ends = this.step.plan.algorithm.name === 'fixed-window' && resetAfterMs !== null
+    if (units > 0)
+      this.#lease.add({ at, units, until: ends ? asked + resetAfterMs : Number.POSITIVE_INFINITY })
   }
 
   #answer(group: readonly Waiting[], { at }: Outcome): void {
@@ -147,7 +148,7 @@ export class Account {
     let left = this.#lease.units(answered) + costOf(group)
     for (const { step, resolve } of group) {
       left -= step.cost
-      resolve(grantedBy(this.#told!, left, step.cost, answered, at))
+      resolve(grantedBy(this.#told!, left, answered, at))
     }
   }
 
@@ -155,7 +156,7 @@ export class Account {
   #serve(): boolean {
     const now = this.#house.now()
     let left = this.#lease.units(now)
-    while (this.#waiting.length > 0 && this.#waiting[0]!.step.cost <= left && isFresh(this.#told, now)) {
+    while (this.#waiting.length > 0 && this.#told !== undefined && this.#waiting[0]!.step.cost <= left) {
       const { step, resolve } = this.#waiting.shift()!
       resolve(this.#grant(this.#told, step.cost, left, now))
       left -= step.cost

@@ -15,51 +15,44 @@ export interface Told {
  * was paid for before stays good.
  */
 export function learned(told: Told | undefined, outcome: Outcome, answered: number): Told | undefined {
-  if (outcome.degraded !== true) return { figures: outcome.figures[0]!, at: outcome.at, answered }
+  // A copy: the answer's own figures are its reader's to name.
+  if (outcome.degraded !== true) return { figures: { ...outcome.figures[0]! }, at: outcome.at, answered }
   return told && { ...told, figures: { ...told.figures, remaining: 0 } }
 }
 
-/** Whether its waits still say anything: by the end of the longest, everything may be otherwise. */
-export function isFresh(told: Told | undefined, now: number): told is Told {
-  if (told === undefined) return false
-  const { resetAfterMs } = told.figures
-  return resetAfterMs === null || now - told.answered < resetAfterMs
-}
-
 /**
- * The answer to a request that was granted from what had been charged before. `remaining` is what the store had left
- * and what is left here: right if nobody else was admitted since. Waits are the store's, counted from when it had
- * answered, so never too short; once `remaining` has grown there, the end of it all stands for the next growth.
+ * The answer to a request that was granted from what had been charged before: right if nobody else was admitted since
+ * the store answered. `remaining` is what the store had left and what is left here; after the reset, everything.
+ * Waits are the store's, counted from when it had answered, so never too short; once `remaining` has grown there, the
+ * reset stands for its next growth.
  * @param left charged and not granted, after this
  */
-export function grantedBy(
-  { figures, at, answered }: Told,
-  left: number,
-  cost: number,
-  now: number,
-  chargedAt: number,
-): Outcome {
-  const since = Math.floor((now - answered) * 1_000)
+export function grantedBy(told: Told, left: number, now: number, chargedAt: number): Outcome {
+  const { limit, remaining, moreAfterMs, resetAfterMs } = told.figures
+  const since = Math.floor((now - told.answered) * 1_000)
   const rest = (ms: number | null): number | null =>
     ms === null ? null : (Math.round(ms * 1_000) - since) / 1_000
-  const more = rest(figures.moreAfterMs)
-  const reset = rest(figures.resetAfterMs)
-  const own: Figures = {
+  const reset = rest(resetAfterMs)
+  const more = rest(moreAfterMs)
+  const figures: Figures = {
+    ...told.figures,
     allowed: true,
-    limit: figures.limit,
-    remaining: Math.min(figures.limit - cost, figures.remaining + left),
+    remaining: reset !== null && reset <= 0 ? limit : remaining + left,
     retryAfterMs: 0,
     moreAfterMs: more === null || more > 0 ? more : reset,
     resetAfterMs: reset,
-    delayMs: 0,
   }
-  return { allowed: true, at: at + since, chargedAt, figures: [own] }
+  return { allowed: true, at: told.at + since, chargedAt, figures: [capped(figures)] }
 }
 
 /** The store's answer, with what is left here beside it. */
 export function joined(outcome: Outcome, left: number): Outcome {
   const [figures] = outcome.figures as [Figures]
-  const remaining = Math.min(figures.limit, figures.remaining + left)
-  const waits = remaining === figures.limit ? { moreAfterMs: null, resetAfterMs: 0 } : undefined
-  return { ...outcome, figures: [{ ...figures, remaining, ...waits }] }
+  return { ...outcome, figures: [capped({ ...figures, remaining: figures.remaining + left })] }
+}
+
+/** Units taken ahead may lie beside a bucket that is full again: together they are no more than full. */
+function capped(figures: Figures): Figures {
+  const { limit, remaining } = figures
+  return remaining < limit ? figures : { ...figures, remaining: limit, moreAfterMs: null, resetAfterMs: 0 }
 }

@@ -177,9 +177,8 @@ describe.each([
     for (const { rejected, exact, degraded } of loads) {
       expect([rejected, exact.refused, degraded.admitted]).toEqual([0, 0, 0])
     }
-    expect(kept.exact.admitted).toBeGreaterThan(kept.asked / 2) // only what Redis itself holds up, while it votes
+    expect(kept.exact.admitted).toBeGreaterThan(kept.degraded.refused) // it is asked all the while
     expect(await usedOf(redis, spared)).toBeGreaterThanOrEqual(kept.exact.admitted)
-    console.log(_name, kept.exact, kept.degraded, lost.degraded, Math.max(...lost.took), Math.max(...kept.took))
     expect(await usedOf(redis, hit)).toBeLessThanOrEqual(lost.asked)
   })
 })

@@ -50,7 +50,7 @@ export class Load {
   }
 }
 
-export interface Answers {
+interface Answers {
   admitted: number
   refused: number
 }

@@ -12,7 +12,7 @@ import { RedisStore } from '../redis.ts'
 import type { Charge, Once } from '../store.ts'
 import { type RedisServer, startRedis } from './server.test-support.ts'
 
-/** Requests and corrections in all; SLUICE_DIFFERENTIAL_STEPS asks for more. */
+/** Requests and corrections in all; SLUICE_DIFFERENTIAL_STEPS asks for more: a million at most, or the clock passes 2^53. */
 const STEPS = Number(process.env.SLUICE_DIFFERENTIAL_STEPS ?? 20_000)
 const SEED = Number(process.env.SLUICE_DIFFERENTIAL_SEED ?? 1)
 
