@@ -214,7 +214,8 @@ describe('limiter', () => {
         },
       },
     })
-    for (let i = 0; i < 4; i++) limiter.check('mallory')
+    for (let i = 0; i < 3; i++) limiter.check('mallory')
+    expect(limiter.check('mallory')).toMatchObject({ retryAfterMs: 900_000, policies: [{ blocked: true }] })
     clock.advance(1_000)
     expect(limiter.check('mallory')).toMatchObject({
       allowed: false,

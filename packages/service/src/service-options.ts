@@ -1,6 +1,7 @@
 import type { RespondOptions } from '@sluice/limiter/core/respond/respond'
 import type { DenyCacheOptions } from '@sluice/limiter/stores/deny-cache'
 import type { FallbackOptions } from '@sluice/limiter/stores/fallback'
+import type { PrepaidOptions } from '@sluice/limiter/stores/prepaid'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { Bounds } from './bounds.ts'
 import type { LogOptions } from './observe/log.ts'
@@ -14,13 +15,15 @@ export interface ServiceOptions {
   /** Reloads when the files change. Default true. */
   readonly watch?: boolean | WatchOptions
   /**
-   * Default: a MemoryStore. One outside this process is asked through a FallbackStore and a DenyCache. Whoever gives a
-   * store closes it.
+   * Default: a MemoryStore. One outside this process is asked through a FallbackStore, a DenyCache and a
+   * PrepaidStore. Whoever gives a store closes it.
    */
   readonly store?: Store
   readonly fallback?: Omit<FallbackOptions, 'onAnswer' | 'onFailure'>
   /** How refusals of a store outside this process are repeated; `false`: it is always asked. */
   readonly denyCache?: boolean | DenyCacheOptions
+  /** How units of rules with a `lease` are taken ahead of a store outside this process. */
+  readonly prepaid?: PrepaidOptions
   /**
    * `store`: a store that does not answer makes the service unready. Default: it is a warning, since every rule says
    * what happens then.

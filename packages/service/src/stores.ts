@@ -21,7 +21,7 @@ interface StoreWatch {
 
 /** A store outside this process may be slow or gone: every rule says what happens then. */
 export function storesFor(options: ServiceOptions, watch: StoreWatch): Stores {
-  const { store = new MemoryStore(), fallback: settings, denyCache = true } = options
+  const { store = new MemoryStore(), fallback: settings, denyCache = true, prepaid: leases } = options
   if (!store.async || store instanceof DenyCache || store instanceof PrepaidStore) return { store }
   const fallback =
     store instanceof FallbackStore
@@ -29,6 +29,6 @@ export function storesFor(options: ServiceOptions, watch: StoreWatch): Stores {
       : new FallbackStore(store, { ...settings, onAnswer: watch.answered, onFailure: watch.failed })
   const refusals =
     denyCache === false ? undefined : new DenyCache(fallback, denyCache === true ? {} : denyCache)
-  const prepaid = new PrepaidStore(refusals ?? fallback)
+  const prepaid = new PrepaidStore(refusals ?? fallback, leases)
   return { store: prepaid, fallback, prepaid, ...(refusals && { refusals }) }
 }

@@ -59,6 +59,7 @@ export class MemoryStore implements Store<false> {
     for (let i = 0; i < steps.length; i++) look(steps[i]!, this.#spot(i), this.#shelf(steps[i]!), at)
     const allowed = admitted(steps, spots)
     const charges = allowed && !peek
+    if (!allowed && !peek) this.#tellGuards(steps, at) // before they are read: one may block from now on
     const figures: Figures[] = new Array(steps.length)
     // A charge may move other states of its shelf: what is not charged is read before anything is.
     for (let i = 0; i < steps.length; i++) {
@@ -70,7 +71,7 @@ export class MemoryStore implements Store<false> {
         charge(steps[i]!, spots[i]!, steps.length > 1)
         figures[i] = read(steps[i]!, spots[i]!)
       }
-    } else if (!peek) this.#tellGuards(steps)
+    }
     return { allowed, at, figures }
   }
 
@@ -103,7 +104,7 @@ export class MemoryStore implements Store<false> {
     this.#budget.keys = 0
   }
 
-  #tellGuards(steps: readonly Step[]): void {
+  #tellGuards(steps: readonly Step[], at: number): void {
     for (let i = 0; i < steps.length; i++) {
       const { role, watches = -1, plan, key } = steps[i]!
       if (role !== 'guard' || this.#spots[watches]?.allowed !== false) continue
@@ -111,6 +112,9 @@ export class MemoryStore implements Store<false> {
       const cell = shelf.place(key, now)
       plan.algorithm.refuse!(plan, shelf.cells, cell, now)
       shelf.cells[cell] = now
+    }
+    for (let i = 0; i < steps.length; i++) {
+      if (steps[i]!.role === 'guard') look(steps[i]!, this.#spots[i]!, this.#spots[i]!.shelf, at)
     }
   }
 

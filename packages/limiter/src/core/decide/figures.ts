@@ -64,7 +64,6 @@ export function figuresFrom(
   delay: number,
 ): Figures {
   return {
-    policy: '', // decisionOf names it in place: to copy figures costs more than to make them
     allowed,
     limit: plan.capacity,
     remaining,
@@ -72,6 +71,8 @@ export function figuresFrom(
     moreAfterMs: inMs(plan, now, nowTicks, more),
     resetAfterMs: reset === 0 ? 0 : inMs(plan, now, nowTicks, reset),
     delayMs: delay === 0 ? 0 : (inMs(plan, now, nowTicks, delay) ?? 0),
+    // decisionOf fills these in, in place: to copy figures costs more than to make them.
+    policy: '',
     windowSeconds: undefined,
   } as Figures
 }

@@ -130,8 +130,10 @@ export class Account {
       this.#answer(group, outcome)
       return
     }
-    if (!outcome.allowed) await this.#giveBack()
-    else await this.#correct([{ step: this.step, at: outcome.at, change: -cost, degraded: true }])
+    // In the store's place something admits, or counts in process: there is nothing to be had ahead.
+    if (outcome.allowed) {
+      await this.#correct([{ step: this.step, at: outcome.at, change: -cost, degraded: true }])
+    }
     for (const { step, resolve } of group) resolve(this.#straight(step))
   }
 

@@ -51,18 +51,19 @@ local function answerAll(steps, count)
     end
   end
   for j = 1, count do charged[j] = allowed and isCharged(steps[j][2], steps[j][5], steps[j][6]) end
-  -- A state may stand in two roles: what is not charged is read before anything is.
-  answerIf(false)
-  answerIf(true)
-  if allowed then return end
+  -- Guards are told before they are read: one may block from now on.
   for j = 1, count do
-    local k, p, c, now, _, _, _, phase = unpack(steps[j])
-    if p.role == GUARD and not p.peek and j > p.back and not steps[j - p.back][6] then
+    local k, p, c, now, cost, _, _, phase = unpack(steps[j])
+    if not allowed and p.role == GUARD and not p.peek and j > p.back and not steps[j - p.back][6] then
       p.law.refuse(p, c, now)
       c[1] = now
       keep(k, p, now, phase, p.law.wait(p, c, now, p.capacity))
+      steps[j][6] = cost == 0 or cost <= p.law.remaining(p, c, now)
     end
   end
+  -- A state may stand in two roles: what is not charged is read before anything is.
+  answerIf(false)
+  answerIf(true)
 end
 while args[i] do
   local steps, count, another, lost = nil, 0, 1, false
