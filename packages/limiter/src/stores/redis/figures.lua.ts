@@ -11,14 +11,18 @@ local function heldAt(p, c, ticks)
   local now = p.unit == 1 and ticks or floor(ticks / p.unit)
   return now < c[1] and c[1] or now
 end
+-- Milliseconds as text, as %.0f would write them in three times the time.
+local function inMs(n)
+  return format('%d%06d', floor(n / 1000000), n % 1000000)
+end
 -- When a state may be dropped, in ms since the epoch: never early, and where nothing refills it, after 100 years.
 -- Under a clock that is not the server's nothing may expire before the run is over: a day.
 local function expiry(p, now, wait, phase)
   local soon = floor(clock / 1000)
-  if at ~= clock then return whole(soon + 86400000) end
+  if at ~= clock then return inMs(soon + 86400000) end
   local till, last = (now + wait) * p.unit + phase, soon + 3155760000000
   till = till < MAX and ceilDiv(till, 1000) or last
-  return whole(till > last and last or till > soon and till or soon + 1)
+  return inMs(till > last and last or till > soon and till or soon + 1)
 end
 -- Clients read integers that close to 2^53 wrongly.
 local BIG = 9007199254740900
