@@ -6,7 +6,7 @@ import { callToSettle } from './redis/call.ts'
 import { type RedisClient, type Send, senderOf } from './redis/client.ts'
 import { Laws } from './redis/laws.ts'
 import { Names, type State, slotOf } from './redis/names.ts'
-import { LOST, lost, run, TRIES, tell } from './redis/run.ts'
+import { LOST, lost, Runner, TRIES } from './redis/runner.ts'
 import { decideSplit } from './redis/split.ts'
 import { StoreTime } from './redis/store-time.ts'
 import type { Charge, Once, Outcome, Store } from './store.ts'
@@ -45,7 +45,7 @@ const ANYWHERE = 0
  */
 export class RedisStore implements Store<true> {
   readonly async = true
-  readonly #send: Send
+  readonly #runner: Runner
   readonly #cluster: boolean
   readonly #names: Names
   readonly #time: StoreTime
@@ -59,11 +59,11 @@ export class RedisStore implements Store<true> {
       throw new ConfigError('RedisStore takes `client` or `send`, one of them')
     }
     const sender = client === undefined ? { send: send!, cluster } : senderOf(client)
-    this.#send = sender.send
+    this.#runner = new Runner(sender.send)
     this.#cluster = sender.cluster
     this.#names = new Names(prefix)
     this.#time = new StoreTime(clock)
-    this.#batches = new Batches(this.#send, this.#laws, this.#time)
+    this.#batches = new Batches(this.#runner, this.#laws, this.#time)
   }
 
   async decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
@@ -94,7 +94,7 @@ export class RedisStore implements Store<true> {
   async reset(state: State): Promise<void> {
     this.#batches.flush()
     const name = this.#names.state(state)
-    await tell(this.#send, ['UNLINK', name], name)
+    await this.#runner.tell(['UNLINK', name], name)
   }
 
   /** Waits for what was asked. The client stays open. */
@@ -117,7 +117,7 @@ export class RedisStore implements Store<true> {
       names.push(this.#names.once(once.id, this.#cluster ? charges[0]?.step : undefined))
     }
     for (let tries = 0; tries < TRIES; tries++) {
-      const [at, done] = await run(this.#send, callToSettle(this.#laws, this.#time, charges, names, once), 2)
+      const [at, done] = await this.#runner.run(callToSettle(this.#laws, this.#time, charges, names, once), 2)
       this.#time.told(at!)
       if (done !== LOST) return done === 1
     }

@@ -60,7 +60,8 @@ export interface Subject {
   readonly deprioritize?: boolean
 }
 
-const UNLIMITED: Figures = {
+const UNLIMITED: PolicyFigures = {
+  policy: '',
   allowed: true,
   limit: Number.POSITIVE_INFINITY,
   remaining: Number.POSITIVE_INFINITY,
@@ -75,7 +76,7 @@ type Draft<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
  * The answer to a request from what each of its steps says. `subjects` stand beside `steps`, a guard's too.
- * Written out field by field: spreading objects costs more than the decision itself.
+ * What is here runs for every request: no copies and no spreads, which would cost more than the decision itself.
  */
 export function decisionOf(
   steps: readonly Step[],
@@ -85,43 +86,83 @@ export function decisionOf(
   degraded: boolean,
   left?: Receipt,
 ): Decision {
-  const policies: PolicyFigures[] = []
   let low = false
   let delayMs = 0
+  let guarded = false
   for (let i = 0; i < steps.length; i++) {
-    const own = figures[i]!
     const { role } = steps[i]!
     if (role === 'guard') {
-      if (!own.allowed) policies[policies.length - 1] = underBlock(policies.at(-1)!, own)
+      guarded = true
       continue
     }
-    const subject = subjects[i]!
-    if (subject.deprioritize === true && !own.allowed) low = true
+    const own = named(figures[i]!, subjects[i]!, role)
+    if (subjects[i]!.deprioritize === true && !own.allowed) low = true
     if (role !== 'shadow' && own.delayMs > delayMs) delayMs = own.delayMs
-    policies.push(named(own, subject, role))
   }
-  const bound =
-    policies.length === 1
-      ? policies[0]!.shadow === true
-        ? -1
-        : 0
-      : binding(policies, allowed, (i) => policies[i]!.shadow !== true)
-  const shown = bound < 0 ? UNLIMITED : policies[bound]!
-  const decision: Draft<Decision> = {
+  const policies = guarded ? underGuards(steps, figures) : (figures as readonly PolicyFigures[])
+  const bound = boundBy(policies, allowed)
+  const decision = new Made(
+    bound < 0 ? UNLIMITED : policies[bound]!,
     allowed,
-    policy: bound < 0 ? '' : policies[bound]!.policy,
-    limit: shown.limit,
-    remaining: shown.remaining,
-    retryAfterMs: allowed ? 0 : shown.retryAfterMs,
-    moreAfterMs: shown.moreAfterMs,
-    resetAfterMs: shown.resetAfterMs,
     delayMs,
     policies,
     degraded,
-    [receipt]: left,
-  }
+    left,
+  )
   if (low && allowed) decision.priority = 'low'
   return decision
+}
+
+function boundBy(policies: readonly PolicyFigures[], allowed: boolean): number {
+  if (policies.length === 1) return policies[0]!.shadow === true ? -1 : 0
+  return binding(policies, allowed, (i) => policies[i]!.shadow !== true)
+}
+
+/** A class, so that the symbol has its place from the start; in a literal it would be looked up each time. */
+class Made implements Decision {
+  declare readonly allowed: boolean
+  declare readonly policy: string
+  declare readonly limit: number
+  declare readonly remaining: number
+  declare readonly retryAfterMs: number | null
+  declare readonly moreAfterMs: number | null
+  declare readonly resetAfterMs: number | null
+  declare readonly delayMs: number
+  declare readonly policies: readonly PolicyFigures[]
+  declare readonly degraded: boolean
+  declare priority?: 'low'
+  declare readonly [receipt]: Receipt | undefined
+
+  constructor(
+    bound: PolicyFigures,
+    allowed: boolean,
+    delayMs: number,
+    policies: readonly PolicyFigures[],
+    degraded: boolean,
+    left: Receipt | undefined,
+  ) {
+    this.allowed = allowed
+    this.policy = bound.policy
+    this.limit = bound.limit
+    this.remaining = bound.remaining
+    this.retryAfterMs = allowed ? 0 : bound.retryAfterMs
+    this.moreAfterMs = bound.moreAfterMs
+    this.resetAfterMs = bound.resetAfterMs
+    this.delayMs = delayMs
+    this.policies = policies
+    this.degraded = degraded
+    this[receipt] = left
+  }
+}
+
+/** The policies without their guards; where one refuses, under its block. */
+function underGuards(steps: readonly Step[], figures: readonly Figures[]): PolicyFigures[] {
+  const policies: PolicyFigures[] = []
+  for (let i = 0; i < steps.length; i++) {
+    if (steps[i]!.role !== 'guard') policies.push(figures[i] as PolicyFigures)
+    else if (!figures[i]!.allowed) policies[policies.length - 1] = underBlock(policies.at(-1)!, figures[i]!)
+  }
+  return policies
 }
 
 /** A store's figures under the policy's name: in place, for nobody else has them. */

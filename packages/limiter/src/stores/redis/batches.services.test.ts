@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { planOf } from '../../core/decide/algorithms.ts'
+import type { Step } from '../../core/decide/step.ts'
 import { StoreError } from '../../core/errors.ts'
 import { RedisStore } from '../redis.ts'
 import type { Outcome } from '../store.ts'
@@ -26,8 +27,12 @@ async function changes(): Promise<number> {
   return Number(/rdb_changes_since_last_save:(\d+)/.exec(await redis.info('persistence'))![1])
 }
 
+function together(store: RedisStore, steps: readonly Step[]): Promise<Outcome[]> {
+  return Promise.all(steps.map((step) => store.decide([step], false)))
+}
+
 describe('Decisions in Redis', () => {
-  it('of one turn of the event loop travel together, and are made in order', async () => {
+  it('of one turn of the event loop travel together, half of them at a time, and are made in order', async () => {
     const calls: string[][] = []
     const send: Send = (args) => {
       calls.push(args)
@@ -35,21 +40,29 @@ describe('Decisions in Redis', () => {
     }
     const store = new RedisStore({ send })
     const [step, other] = [stepOf(per90s(100)), stepOf(per90s(100))]
-    const answers: Promise<Outcome>[] = []
-    for (let i = 0; i < 20; i++) answers.push(store.decide([step], false), store.decide([other], false))
-    const left = (await Promise.all(answers)).map(({ figures }) => figures[0]!.remaining)
+    await together(store, Array(40).fill({ ...step, cost: 0 }))
+    calls.length = 0
+    const before = await changes()
+    const outcomes = await together(store, Array(20).fill([step, other]).flat())
+    const left = outcomes.map(({ figures }) => figures[0]!.remaining)
     expect(left).toEqual(Array.from({ length: 40 }, (_, i) => 99 - Math.floor(i / 2)))
-    const scripts = calls.map(([command, , keys]) => `${command} of ${keys}`)
-    expect(scripts.filter((script) => script.startsWith('EVALSHA'))).toEqual(['EVALSHA of 2', 'EVALSHA of 2'])
+    expect(calls.map(([command, , keys]) => `${command} of ${keys}`)).toEqual([
+      'EVALSHA of 2',
+      'EVALSHA of 2',
+    ])
+    expect((await changes()) - before).toBe(4) // each call writes each state once
   })
 
-  it('are read once and written once, however many share a state', async () => {
-    const store = new RedisStore({ client: redis })
-    const step = stepOf(per90s(100))
-    await Promise.all([store.decide([step], true), store.decide([step], true)])
-    const before = await changes()
-    await Promise.all(Array.from({ length: 30 }, () => store.decide([step], false)))
-    expect((await changes()) - before).toBe(1)
+  it('that come alone leave at once', async () => {
+    const calls: string[][] = []
+    const send: Send = (args) => {
+      calls.push(args)
+      return redis.call(args[0]!, args.slice(1))
+    }
+    const store = new RedisStore({ send })
+    const answer = store.decide([stepOf(per90s(1))], false)
+    expect(calls).toHaveLength(1)
+    await answer
   })
 
   it('fail with a StoreError, and are not asked for again when the outcome is unknown', async () => {
@@ -73,6 +86,7 @@ describe('Decisions in Redis', () => {
       stepOf(planOf({ algorithm: 'sliding-window-log', limit: 1, period: '90s' })),
     ]
     await redis.rpush(new Names('sluice').state(steps[1]!), 'not ours')
+    await together(store, Array(4).fill(stepOf(per90s(1))))
     const answers = await Promise.allSettled(steps.map((step) => store.decide([step], false)))
     await redis.del(new Names('sluice').state(steps[1]!))
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])

@@ -4,13 +4,14 @@ import type { Step } from '../../core/decide/step.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { Outcome } from '../store.ts'
 import { callToDecide, type Request } from './call.ts'
-import type { Send } from './client.ts'
 import type { Laws } from './laws.ts'
-import { LOST, lost, run, TRIES } from './run.ts'
+import { LOST, lost, type Runner, TRIES } from './runner.ts'
 import type { StoreTime } from './store-time.ts'
 
-/** Steps after which a call leaves at once: with more, the server idles while we write, and we while it decides. */
+/** Steps in a call, unless one request has more: it must not keep others waiting for much longer than a trip. */
 const MOST_STEPS = 32
+/** Calls after which it is forgotten how much was asked at once before them. */
+const MEMORY = 16
 /** Integers that answer a step. */
 const FIGURES = 6
 
@@ -26,19 +27,24 @@ interface Batch {
 }
 
 /**
- * Decisions asked for in one turn of the event loop travel as one call, or a few. What fails fails for all in its
- * call: what became of each is then unknown.
+ * Decisions asked for in one turn of the event loop travel as one call, or a few; what comes alone leaves at once.
+ * What fails fails for all in its call: what became of each is then unknown.
  */
 export class Batches {
-  readonly #send: Send
+  readonly #runner: Runner
   readonly #laws: Laws
   readonly #time: StoreTime
   readonly #batches = new Map<number, Batch>()
   readonly #asked = new Set<Promise<void>>()
   #scheduled = false
+  #calls = 0
+  /** Steps that are not answered yet, and the most there were at once of late. */
+  #unanswered = 0
+  #peak = 0
+  #peakBefore = 0
 
-  constructor(send: Send, laws: Laws, time: StoreTime) {
-    this.#send = send
+  constructor(runner: Runner, laws: Laws, time: StoreTime) {
+    this.#runner = runner
     this.#laws = laws
     this.#time = time
   }
@@ -72,15 +78,25 @@ export class Batches {
     }
     batch.requests.push(request)
     batch.steps += request.steps.length
-    if (batch.steps >= MOST_STEPS) this.#leave(batch, slot)
+    this.#unanswered += request.steps.length
+    this.#peak = Math.max(this.#peak, this.#unanswered)
+    if (batch.steps >= this.#enough) this.#leave(batch, slot)
     else if (!this.#scheduled) {
       this.#scheduled = true
-      // After all I/O of this turn: requests that arrived together leave together.
       setImmediate(() => this.flush())
     }
   }
 
+  /** Half of what was asked at once of late: so one call is decided while the next is gathered. */
+  get #enough(): number {
+    return Math.min(Math.max(this.#peak, this.#peakBefore) / 2, MOST_STEPS)
+  }
+
   #leave(batch: Batch, slot: number): void {
+    if (++this.#calls % MEMORY === 0) {
+      this.#peakBefore = this.#peak
+      this.#peak = this.#unanswered
+    }
     this.#batches.delete(slot)
     const asked = this.#ask(batch, slot)
     this.#asked.add(asked)
@@ -88,18 +104,22 @@ export class Batches {
   }
 
   async #ask({ requests, steps }: Batch, slot: number): Promise<void> {
+    let reply: readonly number[]
     try {
-      const reply = await run(this.#send, callToDecide(this.#laws, this.#time, requests), 1 + FIGURES * steps)
-      this.#time.told(reply[0]!)
-      let at = 1
-      for (const request of requests) {
-        if (reply[at] === LOST) this.#again(request, slot)
-        else request.resolve(outcomeOf(request.steps, reply, at))
-        at += FIGURES * request.steps.length
-      }
+      reply = await this.#runner.run(callToDecide(this.#laws, this.#time, requests), 1 + FIGURES * steps)
     } catch (error) {
-      if (requests.length > 1 && isParted(error)) await this.#askEach(requests, slot)
-      else for (const { reject } of requests) reject(error)
+      if (requests.length > 1 && isParted(error)) return this.#askEach(requests, slot)
+      this.#unanswered -= steps
+      for (const { reject } of requests) reject(error)
+      return
+    }
+    this.#unanswered -= steps
+    this.#time.told(reply[0]!)
+    let at = 1
+    for (const request of requests) {
+      if (reply[at] === LOST) this.#again(request, slot)
+      else request.resolve(outcomeOf(request.steps, reply, at))
+      at += FIGURES * request.steps.length
     }
   }
 
