@@ -27,18 +27,23 @@ async function changes(): Promise<number> {
   return Number(/rdb_changes_since_last_save:(\d+)/.exec(await redis.info('persistence'))![1])
 }
 
+/** A store, and the commands it sends. */
+function recorded(): { store: RedisStore; calls: string[][] } {
+  const calls: string[][] = []
+  const send: Send = (args) => {
+    calls.push(args)
+    return redis.call(args[0]!, args.slice(1))
+  }
+  return { store: new RedisStore({ send }), calls }
+}
+
 function together(store: RedisStore, steps: readonly Step[]): Promise<Outcome[]> {
   return Promise.all(steps.map((step) => store.decide([step], false)))
 }
 
 describe('Decisions in Redis', () => {
   it('of one turn of the event loop travel together, half of them at a time, and are made in order', async () => {
-    const calls: string[][] = []
-    const send: Send = (args) => {
-      calls.push(args)
-      return redis.call(args[0]!, args.slice(1))
-    }
-    const store = new RedisStore({ send })
+    const { store, calls } = recorded()
     const [step, other] = [stepOf(per90s(100)), stepOf(per90s(100))]
     await together(store, Array(40).fill({ ...step, cost: 0 }))
     calls.length = 0
@@ -54,12 +59,7 @@ describe('Decisions in Redis', () => {
   })
 
   it('that come alone leave at once', async () => {
-    const calls: string[][] = []
-    const send: Send = (args) => {
-      calls.push(args)
-      return redis.call(args[0]!, args.slice(1))
-    }
-    const store = new RedisStore({ send })
+    const { store, calls } = recorded()
     const answer = store.decide([stepOf(per90s(1))], false)
     expect(calls).toHaveLength(1)
     await answer
