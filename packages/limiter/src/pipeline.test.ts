@@ -1,28 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from './core/match/compile.ts'
+import { limit } from './core/match/limit.samples.ts'
 import type { Limit } from './core/match/rule.ts'
 import type { Event } from './observe/events.ts'
 import { BadQuestion, createPipeline, UnknownDomain } from './pipeline.ts'
 import { MemoryStore } from './stores/memory.ts'
 import { FakeClock } from './testing.ts'
 
-const defaults = {
-  algorithm: 'fixed-window',
-  onLimit: 'deny',
-  mode: 'enforce',
-  onStoreError: 'open',
-  onMissingKey: 'skip',
-  cost: 1,
-  exempt: [],
-  overrides: [],
-  replaces: [],
-} as const
-
 function setUp(...limits: (Partial<Limit> & Pick<Limit, 'name' | 'limit'>)[]) {
   const domain = {
     name: 'shop',
     descriptors: [],
-    limits: limits.map((limit) => ({ ...defaults, key: ['ip'], ...limit })),
+    limits: limits.map((own) => limit({ key: ['ip'], ...own })),
   }
   let rules = compile([domain])
   const events: Event[] = []
@@ -33,8 +22,8 @@ function setUp(...limits: (Partial<Limit> & Pick<Limit, 'name' | 'limit'>)[]) {
     observe: (event) => events.push(event),
     wallClock: () => clock.now() / 1_000,
   })
-  const reload = (limit: Partial<Limit>) => {
-    rules = compile([{ ...domain, limits: domain.limits.map((old) => ({ ...old, ...limit })) }])
+  const reload = (change: Partial<Limit>) => {
+    rules = compile([{ ...domain, limits: domain.limits.map((old) => ({ ...old, ...change })) }])
   }
   return {
     pipeline,

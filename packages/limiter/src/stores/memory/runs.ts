@@ -1,10 +1,9 @@
 import type { Cells, Plan } from '../../core/decide/algorithm.ts'
 import { droppableAt } from '../../core/decide/figures.ts'
 import type { Fingerprint } from './fingerprint.ts'
-import type { KeyBudget, Shelf } from './shelf.ts'
+import { type KeyBudget, OVERFLOW, type Shelf } from './shelf.ts'
 
 const EMPTY = new Float64Array(0)
-const OVERFLOW = 1024
 /** Longest key that is kept as it is, in UTF-16 units. */
 const LONGEST = 64
 /** A JS Map holds 2^24 entries and throws at the next. */

@@ -27,6 +27,9 @@ export interface Shelf {
  */
 export const DROPS_ABOVE = 1_024
 
+/** Buckets that a shelf's keys beyond the cap share. */
+export const OVERFLOW = 1024
+
 /** Keys held over all shelves of a store. */
 export interface KeyBudget {
   keys: number

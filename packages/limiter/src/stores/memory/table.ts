@@ -1,14 +1,12 @@
 import type { Cells, Plan } from '../../core/decide/algorithm.ts'
 import { droppableAt } from '../../core/decide/figures.ts'
 import type { Fingerprint } from './fingerprint.ts'
-import { DROPS_ABOVE, type KeyBudget, type Shelf } from './shelf.ts'
+import { DROPS_ABOVE, type KeyBudget, OVERFLOW, type Shelf } from './shelf.ts'
 
 const SMALLEST = 16
 const FILL = 0.75
 /** Slots moved on each visit while a table is being replaced: it ends long before the new one can fill. */
 const MOVED_PER_VISIT = 16
-/** Buckets that keys beyond the cap share. */
-const OVERFLOW = 1024
 /** In place of the last admission: this slot's state now lives in the new table. */
 const MOVED = -1
 
