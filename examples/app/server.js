@@ -61,6 +61,4 @@ const api = rateLimit({
 })
 app.get('/api', api, ({ rateLimit: { limit, remaining } }, response) => response.json({ limit, remaining }))
 
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  console.log(`http://127.0.0.1:${server.address().port}`)
-})
+const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()))

@@ -12,10 +12,8 @@ app.post('/login', logins, express.json(), ({ body }, response) => {
   response.sendStatus(body?.password === 'open sesame' ? 200 : 401)
 })
 
-app.get('/', ({ rateLimit: { remaining, resetTime } }, response) => {
-  response.json({ remaining, resetTime })
+app.get('/', (request, response) => {
+  response.json({ remaining: request.rateLimit?.remaining })
 })
 
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  console.log(`http://127.0.0.1:${server.address().port}`)
-})
+const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()))

@@ -11,6 +11,4 @@ const limit = rateLimit({
 
 const handler = limit.wrap(() => Response.json({ hello: 'world' }))
 
-serve({ fetch: handler, port: Number(process.env.PORT ?? 3000) }, ({ port }) => {
-  console.log(`http://127.0.0.1:${port}`)
-})
+serve({ fetch: handler, port: Number(process.env.PORT ?? 3000) }, console.log)

@@ -9,6 +9,4 @@ app.use(rateLimit({ limit: 100, period: '15m' }))
 
 app.get('/', (c) => c.json({ remaining: c.get('rateLimit').remaining }))
 
-serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) }, ({ port }) => {
-  console.log(`http://127.0.0.1:${port}`)
-})
+serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) }, console.log)

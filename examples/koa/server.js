@@ -9,6 +9,4 @@ app.use((ctx) => {
   ctx.body = { remaining: ctx.state.rateLimit.remaining }
 })
 
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  console.log(`http://127.0.0.1:${server.address().port}`)
-})
+const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()))

@@ -31,4 +31,4 @@ class AppModule {}
 
 const app = await NestFactory.create(AppModule, { logger: ['warn', 'error'] })
 await app.listen(process.env.PORT ?? 3000)
-console.log(`http://127.0.0.1:${app.getHttpServer().address().port}`)
+console.log(await app.getUrl())

@@ -6,9 +6,7 @@ const limit = rateLimit({ limit: 100, period: '15m' })
 const server = createServer(async (request, response) => {
   if (!(await limit(request, response))) return
   response.setHeader('Content-Type', 'application/json')
-  response.end(JSON.stringify({ remaining: request.rateLimit.remaining }))
+  response.end(JSON.stringify({ remaining: request.rateLimit?.remaining }))
 })
 
-server.listen(process.env.PORT ?? 3000, () => {
-  console.log(`http://127.0.0.1:${server.address().port}`)
-})
+server.listen(process.env.PORT ?? 3000, () => console.log(server.address()))

@@ -11,6 +11,4 @@ new WebSocketServer({ server }).on('connection', (socket, request) => {
   limit(socket, request, (data) => socket.send(`you said ${data}`))
 })
 
-server.listen(process.env.PORT ?? 3000, () => {
-  console.log(`http://127.0.0.1:${server.address().port}`)
-})
+server.listen(process.env.PORT ?? 3000, () => console.log(server.address()))

@@ -26,8 +26,8 @@ function urlOf(server: ReturnType<typeof spawn>, file: string): Promise<string> 
   return new Promise((resolve, reject) => {
     const read = (text: string): void => {
       printed += text
-      const [url] = /http:\/\/\S+/.exec(printed) ?? []
-      if (url !== undefined) resolve(url)
+      const [, port] = /(?:port: |http:\S+:)(\d+)\s/.exec(printed) ?? []
+      if (port !== undefined) resolve(`http://127.0.0.1:${port}`)
     }
     server.stdout!.setEncoding('utf8').on('data', read)
     server.stderr!.setEncoding('utf8').on('data', read)
@@ -70,10 +70,12 @@ describe('the examples', () => {
       expect(await statuses(6, login('guess'))).toEqual([401, 401, 401, 401, 401, 429])
     }))
 
-  it('fastify limits by route, by card and by group', () =>
+  it('fastify limits by route, by API key and by group', () =>
     started('fastify/server.js', async (url) => {
-      expect(await statuses(4, () => post(`${url}/pay`, { card: '1' }))).toEqual([200, 200, 200, 429])
-      expect(await statuses(1, () => post(`${url}/pay`, { card: '2' }))).toEqual([200])
+      const pay = (apiKey: string) => () =>
+        fetch(`${url}/pay`, { method: 'POST', headers: { 'x-api-key': apiKey } })
+      expect(await statuses(4, pay('1'))).toEqual([200, 200, 200, 429])
+      expect(await statuses(1, pay('2'))).toEqual([200])
       expect(await statuses(2, () => fetch(`${url}/code/send`))).toEqual([200, 200])
       expect(await statuses(1, () => fetch(`${url}/code/check`))).toEqual([429])
       expect((await fetch(`${url}/health`)).headers.get('ratelimit')).toBeNull()

@@ -1,12 +1,16 @@
 import type { NextFunction, Request, Response } from 'express'
 import type { Key } from '../limiter.ts'
 import { createGate } from './gate/gate.ts'
-import { arrivalOf, judged, type RateLimitInfo, refuse } from './gate/node-http.ts'
+import { arrivalOf, judged, plainHands, type RateLimitInfo, refuse } from './gate/node-http.ts'
 import type { GateOptions } from './gate/options.ts'
+import { given, type Soon, soon } from './gate/soon.ts'
+import type { Verdict } from './gate/verdict.ts'
 
 export type { RateLimitInfo }
 
-export interface ExpressOptions extends GateOptions<[Request, Response]> {
+type Native = [Request, Response]
+
+export interface ExpressOptions extends GateOptions<Native> {
   /** Answers refusals by a quota in place of `message` and `statusCode`; the headers are set. */
   readonly handler?: (
     request: Request,
@@ -31,23 +35,35 @@ export interface RateLimitMiddleware {
  */
 export function rateLimit(options: ExpressOptions): RateLimitMiddleware {
   const { handler } = options
-  const gate = createGate<[Request, Response]>(options, ['handler'])
-  const pass = async (request: Request, response: Response, next: NextFunction): Promise<boolean> => {
-    const verdict = await judged(gate, arrivalOf(request, [request, response]), {
-      response,
-      setHeader: (name, value) => response.setHeader(name, value),
-      getHeader: (name) => response.getHeader(name),
-      show: (name, info) => Object.assign(request, { [name]: info }),
-    })
+  const gate = createGate<Native>(options, ['handler'])
+
+  /** Whether the application goes on. */
+  const pass = (
+    verdict: Verdict | undefined,
+    [request, response]: Native,
+    next: NextFunction,
+  ): Soon<boolean> => {
     if (verdict?.refusal === undefined) return verdict !== undefined
-    if (handler !== undefined && verdict.info !== undefined)
-      await handler(request, response, next, verdict.info)
-    else refuse(response, verdict.refusal)
-    return false
+    if (handler === undefined || verdict.info === undefined) {
+      refuse(response, verdict.refusal)
+      return false
+    }
+    return soon(given(handler(request, response, next, verdict.info)), () => false)
   }
   const middleware = (request: Request, response: Response, next: NextFunction): void => {
-    // Not `.then().catch()`: what the application throws in next() is not the limiter's failure.
-    pass(request, response, next).then((passes) => passes && next(), next)
+    const native: Native = [request, response]
+    let passes: Soon<boolean>
+    try {
+      passes = soon(judged(gate, arrivalOf(request, native), plainHands, native), (verdict) =>
+        pass(verdict, native, next),
+      )
+    } catch (error) {
+      next(error)
+      return
+    }
+    // Not within `try`, nor `.then().catch()`: what the application throws in next() is not the limiter's failure.
+    if (passes instanceof Promise) passes.then((passes) => passes && next(), next)
+    else if (passes) next()
   }
   return Object.assign(middleware, { resetKey: gate.reset, getKey: gate.peek })
 }

@@ -1,17 +1,23 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { ConfigError } from '../core/errors.ts'
 import { MemoryStore } from '../stores/memory.ts'
-import type { Arrival } from './gate/arrival.ts'
 import { createGate } from './gate/gate.ts'
 import { mergedOptions } from './gate/merge.ts'
-import { arrivalOf, judged, type RateLimitInfo } from './gate/node-http.ts'
+import { anew, arrivalOf, type Hands, judged, type RateLimitInfo, show } from './gate/node-http.ts'
 import type { GateOptions } from './gate/options.ts'
+import { soon } from './gate/soon.ts'
+import type { Verdict } from './gate/verdict.ts'
 
 export type { RateLimitInfo }
 
 type Native = [FastifyRequest]
 type Hook = 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler'
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>
+/** A hook: it answers the request, or calls `done`. Without `done` it returns when the request may go on. */
+type Handler = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done?: () => void,
+) => Promise<unknown> | undefined
 
 /** What a route's `config.rateLimit` may say; all else it has from the plugin. */
 export interface RouteRateLimit extends GateOptions<Native> {
@@ -157,29 +163,36 @@ function limitersOf(options: FastifyRateLimitOptions): Limiters {
 function limiterOf(options: FastifyRateLimitOptions): Limiter {
   const { hook = 'onRequest', errorResponseBuilder } = options
   const gate = createGate<Native>(options, OWN)
+  /** The reply, if that is the end of the request. */
+  const answered = (verdict: Verdict | undefined, reply: FastifyReply): FastifyReply | undefined => {
+    if (verdict === undefined) return reply.hijack()
+    const { refusal, info } = verdict
+    if (refusal === undefined) return undefined
+    if (errorResponseBuilder !== undefined && info !== undefined) {
+      throw errorResponseBuilder(reply.request, contextOf(refusal.status, info))
+    }
+    // As bytes: to text Fastify would add a charset, which problem+json does not have.
+    return reply.code(refusal.status).type(refusal.type).send(Buffer.from(refusal.text))
+  }
   return {
     hook,
-    async handler(request, reply) {
-      const verdict = await judged(gate, arrivalAt(request), {
-        response: reply.raw,
-        setHeader: (name, value) => reply.header(name, value),
-        getHeader: (name) => reply.getHeader(name),
-        show: (name, info) => Object.assign(request, { [name]: info }),
-      })
-      if (verdict === undefined) return reply.hijack()
-      const { refusal, info } = verdict
-      if (refusal === undefined) return undefined
-      if (errorResponseBuilder !== undefined && info !== undefined) {
-        throw errorResponseBuilder(request, contextOf(refusal.status, info))
-      }
-      // As bytes: to text Fastify would add a charset, which problem+json does not have.
-      return reply.code(refusal.status).type(refusal.type).send(Buffer.from(refusal.text))
+    handler(request, reply, done) {
+      const answer = soon(judged(gate, arrivalOf(request.raw, [request]), HANDS, reply), (verdict) =>
+        answered(verdict, reply),
+      )
+      if (answer instanceof Promise) return answer
+      if (done === undefined) return Promise.resolve(answer)
+      if (answer === undefined) done()
+      return undefined
     },
   }
 }
 
-function arrivalAt(request: FastifyRequest): Arrival<Native> {
-  return { ...arrivalOf<Native>(request.raw, [request]), url: request.originalUrl }
+const HANDS: Hands<FastifyReply> = {
+  response: ({ raw }) => raw,
+  setHeader: (reply, name, value) => reply.header(name, value),
+  getHeader: (reply, name) => reply.getHeader(name),
+  show: ({ request }, name, info) => show(request, name, info),
 }
 
 function contextOf(statusCode: number, { limit, decision }: RateLimitInfo): RefusalContext {
@@ -196,7 +209,7 @@ function callable(options: RouteRateLimit): ReturnType<FastifyInstance['createRa
   const looking = createGate<Native>({ ...shared, cost: 0 }, OWN)
   return async (request, { increment = true } = {}) => {
     // Whatever else judges the request, each call counts.
-    const arrival = { ...arrivalAt(request), holder: {} }
+    const arrival = anew(arrivalOf<Native>(request.raw, [request]))
     const { info, refusal } = await (increment ? counting : looking).enter(arrival)
     if (info === undefined) return { isAllowed: refusal === undefined, isExceeded: refusal !== undefined }
     const { limit, remaining, key, decision } = info

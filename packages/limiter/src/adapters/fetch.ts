@@ -31,7 +31,10 @@ export interface FetchLimiter<R extends Rest> {
  * no socket, so the options need `address` or `key`, which are given all that the platform hands over.
  * @throws ConfigError for options that mean nothing
  */
-export function rateLimit<R extends Rest = Rest>(options: GateOptions<[Request, ...R]>): FetchLimiter<R> {
+// biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name what its platform hands over
+export function rateLimit<R extends Rest = readonly any[]>(
+  options: GateOptions<[Request, ...R]>,
+): FetchLimiter<R> {
   const { key, keyGenerator, address, rules } = options
   if ((key ?? keyGenerator ?? address ?? rules) === undefined) {
     throw new ConfigError('a Request does not tell who sent it: give address or key')

@@ -47,7 +47,8 @@ export class OperationRefused extends SluiceError {
  * not begun it: `didResolveOperation` of Apollo, `onExecute` of Envelop and Yoga.
  * @throws ConfigError for options that mean nothing
  */
-export function rateLimit<C>(
+// biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name its context
+export function rateLimit<C = any>(
   options: GraphqlOptions<C>,
 ): (operation: Operation<C>) => Promise<RateLimitInfo | undefined> {
   const { key, keyGenerator, address, rules } = options
@@ -58,7 +59,7 @@ export function rateLimit<C>(
   const gate = createGate<[C, Operation<C>]>({ cost: (_, operation) => operationCost(operation), ...options })
   return async (operation) => {
     const native: [C, Operation<C>] = [operation.context, operation]
-    const { refusal, info, headers, wait } = await gate.enter({
+    const verdict = await gate.enter({
       native,
       method: 'POST',
       url: '/graphql',
@@ -67,9 +68,10 @@ export function rateLimit<C>(
       headers: {},
       holder: {},
     })
-    await wait()
+    await verdict.wait()
+    const { refusal, info } = verdict
     if (refusal === undefined) return info
-    const [, retryAfter] = headers().find(([name]) => name === 'Retry-After') ?? []
+    const [, retryAfter] = verdict.headers().find(([name]) => name === 'Retry-After') ?? []
     throw new OperationRefused(refusal.status, retryAfter === undefined ? undefined : Number(retryAfter))
   }
 }

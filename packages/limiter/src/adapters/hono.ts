@@ -35,7 +35,8 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
   const { handler } = options
   const gate = createGate<[Context]>(options, ['handler'])
   const middleware: MiddlewareHandler = async (c, next) => {
-    const verdict = await gate.enter(arrivalOf(c.req.raw, [c], peerOf(c), c))
+    const entered = gate.enter(arrivalOf(c.req.raw, [c], peerOf(c), c))
+    const verdict = entered instanceof Promise ? await entered : entered // not to wait costs a third less
     const { info, refusal, delayMs, exposed, settle } = verdict
     const told = verdict.headers()
     if (info !== undefined) c.set(gate.requestPropertyName as 'rateLimit', info)
@@ -48,8 +49,9 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
       for (const [name, value] of told) c.header(name, value)
       await next()
     }
-    // A response that the handler made by itself has none of what was set before; setting it then builds it anew.
-    if (exposed !== undefined || told.some(([name]) => !c.res.headers.has(name))) {
+    // A response that the handler made by itself has nothing of what was set before; setting it then builds it anew.
+    const first = told[0]?.[0]
+    if (exposed !== undefined || (first !== undefined && !c.res.headers.has(first))) {
       for (const [name, value] of headersOf(verdict, c.res.headers)) c.header(name, value)
     }
     if (settle !== undefined) c.res = settledBy(c.res, verdict, c.req.method)

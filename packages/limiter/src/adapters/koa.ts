@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from 'koa'
 import type { Key } from '../limiter.ts'
 import { createGate } from './gate/gate.ts'
-import { arrivalOf, judged, type RateLimitInfo } from './gate/node-http.ts'
+import { arrivalOf, type Hands, judged, type RateLimitInfo, show } from './gate/node-http.ts'
 import type { GateOptions } from './gate/options.ts'
 import type { Verdict } from './gate/verdict.ts'
 
@@ -27,16 +27,7 @@ export function rateLimit(options: KoaOptions): RateLimitMiddleware {
   const { handler } = options
   const gate = createGate<[Context]>(options, ['handler'])
   const middleware: Middleware = async (ctx, next) => {
-    const verdict = await judged(
-      gate,
-      { ...arrivalOf<[Context]>(ctx.req, [ctx]), url: ctx.originalUrl },
-      {
-        response: ctx.res,
-        setHeader: (name, value) => ctx.set(name, value),
-        getHeader: (name) => ctx.response.get(name),
-        show: (name, info) => Object.assign(ctx.state, { [name]: info }),
-      },
-    )
+    const verdict = await judged(gate, arrivalOf<[Context]>(ctx.req, [ctx], ctx.originalUrl), HANDS, ctx)
     if (verdict === undefined) {
       ctx.respond = false
       return
@@ -49,6 +40,13 @@ export function rateLimit(options: KoaOptions): RateLimitMiddleware {
     ctx.set('Content-Type', refusal.type)
   }
   return Object.assign(middleware, { resetKey: gate.reset, getKey: gate.peek })
+}
+
+const HANDS: Hands<Context> = {
+  response: ({ res }) => res,
+  setHeader: (ctx, name, value) => ctx.set(name, value),
+  getHeader: (ctx, name) => ctx.response.get(name),
+  show: ({ state }, name, info) => show(state, name, info),
 }
 
 /** Koa drops all headers when it answers an error, but for those that the error brings along. */

@@ -1,43 +1,12 @@
-import 'reflect-metadata'
 import { All, Controller, type ExecutionContext, Get, Req, Res } from '@nestjs/common'
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js'
-import { Test } from '@nestjs/testing'
 import { type Application, adapterSuite } from '@sluice/conformance'
 import type { Request, Response } from 'express'
 import { describe, expect, it } from 'vitest'
 import { MemoryStore } from '../stores/memory.ts'
 import { FakeClock } from '../testing.ts'
+import { decorate, listen } from './nest/nest.test-support.ts'
 import { type NestModuleOptions, RateLimitGuard, RateLimitModule, SkipThrottle, Throttle } from './nest.ts'
-
-/** What `@A() @B() method()` does, for a tool chain without decorators. */
-function decorate(
-  owner: { prototype: object },
-  method: string,
-  ...decorators: readonly MethodDecorator[]
-): void {
-  const descriptor = Object.getOwnPropertyDescriptor(owner.prototype, method)!
-  for (const each of decorators) each(owner.prototype, method, descriptor)
-}
-
-async function listen(
-  controller: new () => object,
-  modules: readonly ReturnType<typeof RateLimitModule.forRoot>[],
-) {
-  const module = await Test.createTestingModule({
-    imports: [...modules],
-    controllers: [controller],
-  }).compile()
-  const app = module.createNestApplication({ logger: false })
-  await app.listen(0, '127.0.0.1')
-  const server = app.getHttpServer()
-  return {
-    port: server.address().port as number,
-    close: () => {
-      server.closeAllConnections()
-      return app.close()
-    },
-  }
-}
 
 adapterSuite({ describe, it }, 'Nest', {
   header: ([context], name) => (context as ExecutionContext).switchToHttp().getRequest().get(name),
@@ -51,10 +20,10 @@ adapterSuite({ describe, it }, 'Nest', {
     decorate(Everything, 'all', All('{*path}'))
     Req()(Everything.prototype, 'all', 0)
     Res()(Everything.prototype, 'all', 1)
-    return listen(
-      Everything,
-      options.map((each) => RateLimitModule.forRoot(each)),
-    )
+    return listen({
+      imports: options.map((each) => RateLimitModule.forRoot(each)),
+      controllers: [Everything],
+    })
   },
   except: {
     'calls a problem a problem': 'Nest gives every exception the type application/json',
@@ -92,7 +61,7 @@ describe('Nest', () => {
     module: ReturnType<typeof RateLimitModule.forRoot>,
     ...paths: string[]
   ): Promise<number[]> {
-    const server = await listen(Routes, [module])
+    const server = await listen({ imports: [module], controllers: [Routes] })
     const statuses: number[] = []
     for (const path of paths) statuses.push((await fetch(`http://127.0.0.1:${server.port}/${path}`)).status)
     await server.close()
@@ -116,6 +85,50 @@ describe('Nest', () => {
   it('takes options that are made of what is injected', async () => {
     const module = RateLimitModule.forRootAsync({ useFactory: async () => options({ limit: 1 }) })
     expect(await statuses(module, 'plain', 'plain')).toEqual([200, 429])
+  })
+
+  it('takes the names of @nestjs/throttler for what means the same', async () => {
+    class Named {
+      strict() {}
+      again() {}
+    }
+    SkipThrottle()(Named)
+    decorate(Named, 'strict', Throttle({ default: { limit: 1, ttl: 1_000 } }))
+    decorate(Named, 'again', SkipThrottle({ default: false }))
+    const { period: _, ...rest } = options({ limit: 2 })
+    const guard = new RateLimitGuard({
+      ...rest,
+      ttl: 60_000,
+      skipIf: (context) => context.switchToHttp().getRequest().method === 'PUT',
+      getTracker: (request) => request.headers.user,
+      errorMessage: 'enough',
+      setHeaders: false,
+    })
+    const call = async (method: 'strict' | 'again', user: string, verb = 'GET') => {
+      const { req, res } = fakeHttp()
+      const request = { ...req, method: verb, headers: { user } }
+      const context = new ExecutionContextHost([request, res], Named, Named.prototype[method])
+      const answer = await guard.canActivate(context).catch((error) => error.message)
+      return [answer, res.headers.get('RateLimit'), res.headers.get('Retry-After')]
+    }
+    expect(await call('strict', 'ada')).toEqual([true, undefined, undefined])
+    expect(await call('strict', 'ada')).toEqual(['enough', undefined, '1'])
+    expect(await call('strict', 'bob')).toEqual([true, undefined, undefined])
+    expect(await call('strict', 'bob', 'PUT')).toEqual([true, undefined, undefined])
+    for (const answer of [true, true, 'enough']) expect((await call('again', 'ada'))[0]).toBe(answer)
+  })
+
+  it('says what stands for those that mean something else, and for names that it has not', () => {
+    const forRoot = (more: object) => () => new RateLimitGuard({ ...options(), ...more })
+    expect(forRoot({ throttlers: [] })).toThrow('give limit and period, or policies by name')
+    expect(() => new RateLimitGuard([{ limit: 1, ttl: 1 }] as never)).toThrow('options are no list')
+    expect(forRoot({ ipv6SubnetPrefix: 31 })).toThrow('ipv6Subnet must be')
+    expect(forRoot({ generateKey: () => 'k' })).toThrow('no option is named "generateKey": give key')
+    expect(forRoot({ ttl: 1 })).toThrow('period is given twice')
+    const limits = { default: { limit: 1, ttl: 1 }, short: { limit: 1, ttl: 1 } }
+    expect(() => Throttle(limits)).toThrow('no limit is named "short" here')
+    expect(() => SkipThrottle({ short: true } as never)).toThrow('no limit is named "short" here')
+    expect(() => Throttle({ blockDuration: 1 } as never)).toThrow('give block')
   })
 
   it('limits the handlers of a class together, but those that say otherwise', async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { RawData, WebSocket } from 'ws'
 import { createGate } from './gate/gate.ts'
-import { arrivalOf, type RateLimitInfo } from './gate/node-http.ts'
+import { anew, arrivalOf, type RateLimitInfo } from './gate/node-http.ts'
 import type { GateOptions } from './gate/options.ts'
 import { withoutOutcomes } from './gate/settings.ts'
 import type { Verdict } from './gate/verdict.ts'
@@ -32,10 +32,11 @@ export function rateLimit(
   const { onRefused = 'close', logger = console } = options
   withoutOutcomes(options)
   const gate = createGate<Native>(options, ['onRefused'])
-  const refuse = (socket: WebSocket, { info, refusal, headers }: Verdict): void => {
+  const refuse = (socket: WebSocket, verdict: Verdict): void => {
+    const { info, refusal } = verdict
     if (typeof onRefused === 'function') onRefused(socket, info)
     else if (onRefused === 'close') {
-      const [, wait] = headers().find(([name]) => name === 'Retry-After') ?? []
+      const [, wait] = verdict.headers().find(([name]) => name === 'Retry-After') ?? []
       socket.close(
         refusal?.status === 503 ? 1013 : 1008,
         wait === undefined ? 'rate limit' : `rate limit: retry after ${wait} s`,
@@ -43,8 +44,7 @@ export function rateLimit(
     }
   }
   return (socket, request, listener) => {
-    // The address is gone once the socket is.
-    const opened = arrivalOf<[]>(request, [])
+    const opened = anew(arrivalOf<[]>(request, []))
     const closed = new AbortController()
     socket.once('close', () => closed.abort())
     const judge = async (data: RawData, isBinary: boolean): Promise<void> => {

@@ -95,7 +95,38 @@ describe('in express-rate-limit', () => {
     await counters.increment('k')
     expect(limiter.check('k').allowed).toBe(true)
     expect(() => expressRateLimitStore({ store: shared })).toThrow('need a name')
-    expect(counters.localKeys).toBe(true)
+    expect([expressRateLimitStore().localKeys, counters.localKeys]).toEqual([true, false])
+  })
+
+  it('opens the next window with the first hit after the last', async () => {
+    const counters = expressRateLimitStore(store())
+    counters.init({ windowMs: 60_000 })
+    const endsIn = async () => +(await counters.increment('k')).resetTime - Date.now()
+    await endsIn()
+    clock.advance(100_000)
+    expect(await endsIn()).toBeGreaterThan(59_000)
+    clock.advance(30_000)
+    expect(await endsIn()).toBeLessThan(31_000)
+    expect(await counters.get('k')).toMatchObject({ totalHits: 2 })
+  })
+
+  it('counts numbers as their text, and nobody who has no key', async () => {
+    const counters = expressRateLimitStore()
+    counters.init({ windowMs: 60_000 })
+    await counters.increment(42 as never)
+    expect(await counters.increment('42')).toMatchObject({ totalHits: 2 })
+    for (const none of [undefined, null, Number.NaN]) {
+      expect(() => counters.increment(none as never)).toThrow('a key must be text')
+    }
+  })
+
+  it('forgets everybody in a place of its own, and in no other', async () => {
+    const counters = expressRateLimitStore()
+    counters.init({ windowMs: 60_000 })
+    await counters.increment('k')
+    counters.resetAll()
+    expect(await counters.get('k')).toBeUndefined()
+    expect(() => expressRateLimitStore(store()).resetAll()).toThrow('a store of their own')
   })
 
   it('answers by promise where the store does, failures included', async () => {

@@ -37,6 +37,11 @@ describe('in @fastify/rate-limit', () => {
     expect(await statuses(limited, '/a')).toEqual([200])
   })
 
+  it('counts numbers as keys', async () => {
+    const limited = await app({ max: 1, keyGenerator: () => 42 }, ['/'])
+    expect(await statuses(limited, '/', '/')).toEqual([200, 429])
+  })
+
   it('T47: limits the routes of a group together', async () => {
     const otp = { max: 2, groupId: 'OTP' }
     const limited = await app({ global: false }, ['/send', otp], ['/check', otp])

@@ -31,6 +31,28 @@ export interface Hits {
 
 type Promised<T> = T | Promise<T>
 
+/**
+ * Checks in windows that open with a key's first hit. A store in process may keep the beat of windows long over: it
+ * is made to forget it. One that is shared forgets by itself.
+ */
+export function checkIn(
+  windowMs: number,
+  limiter: Limiter<string, boolean>,
+  key: string,
+): Promised<Decision> {
+  const decision = limiter.check(textOf(key))
+  if (decision instanceof Promise) return decision
+  const { allowed, limit, remaining, resetAfterMs } = decision
+  if (!allowed || limit - remaining !== 1 || resetAfterMs === windowMs) return decision
+  limiter.reset(textOf(key))
+  return limiter.check(textOf(key))
+}
+
+/** These libraries take numbers for keys, too: users' ids, say. */
+function textOf(key: string): string {
+  return Number.isFinite(key) ? String(key) : key
+}
+
 /** Hits by key, in windows that open with a key's first hit. */
 export interface HitCounter {
   hit(key: string): Promised<Hits>
@@ -40,8 +62,8 @@ export interface HitCounter {
   forget(key: string): Promised<void>
 }
 
-/** @param windowMs milliseconds or text. @throws ConfigError for a window that cannot be kept */
-export function hitCounter(store: Store, name: string, windowMs: number | string): HitCounter {
+/** @param windowMs milliseconds. @throws ConfigError for a window that cannot be kept */
+export function hitCounter(store: Store, name: string, windowMs: number): HitCounter {
   const limiter: Limiter<'hits', boolean> = createLimiter({
     name,
     store,
@@ -52,13 +74,13 @@ export function hitCounter(store: Store, name: string, windowMs: number | string
     endsInMs: resetAfterMs ?? 0,
   })
   return {
-    hit: (key) => next(limiter.check(key), hitsOf),
-    look: (key) => next(limiter.peek(key), hitsOf),
+    hit: (key) => next(checkIn(windowMs, limiter, key), hitsOf),
+    look: (key) => next(limiter.peek(textOf(key)), hitsOf),
     takeBack: (key) =>
-      next(limiter.peek(key), (decision) => {
+      next(limiter.peek(textOf(key)), (decision) => {
         const { steps, at } = decision[receipt]!
         return store.settle([{ step: steps[0]!, at, change: -1 }])
       }),
-    forget: (key) => limiter.reset(key),
+    forget: (key) => limiter.reset(textOf(key)),
   }
 }

@@ -73,6 +73,20 @@ describe('in @nestjs/throttler', () => {
     expect(await setUp().storage.increment('k', 1_000, 0, 0, 'default')).toMatchObject({ isBlocked: true })
   })
 
+  it('opens the next window with the first hit after the last', async () => {
+    const { clock, storage } = setUp()
+    const hit = () => storage.increment('k', 60_000, 2, 0, 'default')
+    await hit()
+    clock.advance(100_000)
+    expect(await hit()).toMatchObject({ totalHits: 1, timeToExpire: 60 })
+  })
+
+  it('counts numbers as their text', async () => {
+    const { storage } = setUp()
+    await storage.increment(42 as never, 1_000, 9, 0, 'default')
+    expect(await storage.increment('42', 1_000, 9, 0, 'default')).toMatchObject({ totalHits: 2 })
+  })
+
   it('FB-096: what becomes of one key touches no other', async () => {
     const { clock, storage } = setUp()
     const hit = (key: string) => storage.increment(key, 60_000, 3, 60_000, 'default')

@@ -11,20 +11,24 @@ type Promised<T> = T | Promise<T>
 
 /** The store contract that express-rate-limit and hono-rate-limiter share. */
 export class WindowStore {
-  /** Whether keys here can meet those of another instance. */
+  /** Whether no other instance can meet the keys here. */
   readonly localKeys: boolean
   readonly prefix: string
-  readonly #place: ReturnType<typeof placeOf>
+  readonly #anew: () => ReturnType<typeof placeOf>
+  #place: ReturnType<typeof placeOf>
+  #windowMs: number | undefined
   #counter: HitCounter | undefined
 
   constructor(options: DropInOptions, otherwise: string) {
-    this.#place = placeOf(options, otherwise)
-    this.localKeys = !this.#place.store.async
+    this.#anew = () => placeOf(options, otherwise)
+    this.#place = this.#anew()
+    this.localKeys = options.store === undefined
     this.prefix = this.#place.name
   }
 
   /** Called by the library. @throws ConfigError for a window that cannot be kept */
   init({ windowMs }: { readonly windowMs: number }): void {
+    this.#windowMs = windowMs
     this.#counter = hitCounter(this.#place.store, this.#place.name, windowMs)
   }
 
@@ -43,6 +47,13 @@ export class WindowStore {
 
   resetKey(key: string): Promised<void> {
     return this.#hits.forget(key)
+  }
+
+  /** Forgets everybody. @throws ConfigError where the store was given: others may count there */
+  resetAll(): void {
+    if (!this.localKeys) throw new ConfigError('only counters in a store of their own can all be forgotten')
+    this.#place = this.#anew()
+    if (this.#windowMs !== undefined) this.init({ windowMs: this.#windowMs })
   }
 
   get #hits(): HitCounter {

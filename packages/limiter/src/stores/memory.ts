@@ -146,7 +146,6 @@ export class MemoryStore implements Store<false> {
     shelf.sweep(SWEEP_EVERY, Math.floor(at / shelf.keeps.unit))
   }
 
-  /** Ids are kept in the order in which they were spent, and dropped from the front: their times differ little. */
   /** Ids are dropped from the front, in the order in which they were spent: their times differ little. */
   #spend({ id, until }: Once, at: number): boolean {
     for (const [spent, over] of this.#spent) {

@@ -10,9 +10,8 @@ export function asking<N extends Native>(settings: Settings<N>, quotas: Quotas<N
   const { name, observe, onStoreError = 'open', rules } = settings
   // A rulebook's pipeline tells of its decisions itself.
   if (observe === undefined || rules !== undefined) return quotas.ask
-  return (question) =>
-    soon(quotas.ask(question), (asked) => {
-      const { decision } = asked
+  return (arrival, caller, cost) =>
+    soon(quotas.ask(arrival, caller, cost), (decision) => {
       observe({
         type: 'decided',
         domain: name,
@@ -20,7 +19,7 @@ export function asking<N extends Native>(settings: Settings<N>, quotas: Quotas<N
         subjects: subjectsOf(decision, onStoreError),
         peek: false,
       })
-      return asked
+      return decision
     })
 }
 

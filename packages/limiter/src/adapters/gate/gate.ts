@@ -10,9 +10,9 @@ import { people } from './people.ts'
 import type { Quotas } from './quotas.ts'
 import { plainProblem } from './reply.ts'
 import { type Settings, settingsOf } from './settings.ts'
-import { type Soon, soon } from './soon.ts'
+import { given, type Soon, soon } from './soon.ts'
 import { quotasOf } from './source.ts'
-import { standingOf } from './standing.ts'
+import { placeOn, type Standing } from './standing.ts'
 import { FREE, type Verdict } from './verdict.ts'
 import { verdicts } from './verdicts.ts'
 import { watchOf } from './warnings.ts'
@@ -20,8 +20,8 @@ import { type Caller, whoseOf } from './whose.ts'
 
 /** What every adapter is built on: requests in, verdicts out, nothing of any framework. */
 export interface Gate<N extends Native> {
-  /** Judges a request once, however often it comes by. Rejects when a user's function throws or gives nonsense. */
-  enter(arrival: Arrival<N>): Promise<Verdict>
+  /** Judges a request once, however often it comes by. Throws, or rejects, when a user's function throws or gives nonsense. */
+  enter(arrival: Arrival<N>): Soon<Verdict>
   /** A key's figures now; changes nothing. */
   peek(key: Key): Promise<RateLimitInfo>
   /** Forgets what a key has used. */
@@ -46,9 +46,6 @@ const NEVER: Decision = {
   policies: [],
   degraded: false,
 }
-/** A rulebook works out for itself whose quota it is. */
-const RULED: Caller = { key: '', shown: '' }
-
 /**
  * @param more names of options that the framework's adapter reads itself
  * @throws ConfigError for options that mean nothing, or nothing together
@@ -60,15 +57,14 @@ export function createGate<N extends Native>(options: GateOptions<N>, more: read
   const judge = judging(settings, quotas)
   const gate: Gate<N> = {
     requestPropertyName,
-    async enter(arrival) {
-      const { judges } = standingOf(arrival.holder)
-      if (judges.includes(gate)) return FREE
-      judges.push(gate)
+    enter(arrival) {
+      const standing = placeOn(arrival.holder, gate)
+      if (standing === undefined) return FREE
       try {
-        return await judge(arrival)
+        const verdict = judge(arrival, standing)
+        return verdict instanceof Promise ? verdict.catch(notUnderstood) : verdict
       } catch (error) {
-        if (!(error instanceof BadQuestion)) throw error
-        return { ...FREE, refusal: plainProblem(400, 'Bad Request', error.message) }
+        return notUnderstood(error)
       }
     },
     async peek(key) {
@@ -79,40 +75,39 @@ export function createGate<N extends Native>(options: GateOptions<N>, more: read
   return gate
 }
 
+/** A request that cannot be decided is its caller's mistake; all else is the application's. */
+function notUnderstood(error: unknown): Verdict {
+  if (!(error instanceof BadQuestion)) throw error
+  return { ...FREE, refusal: plainProblem(400, 'Bad Request', error.message) }
+}
+
 function judging<N extends Native>(
   settings: Settings<N>,
   quotas: Quotas<N>,
-): (arrival: Arrival<N>) => Soon<Verdict> {
-  const { skip, rules, cost = 1, denyList = [], allowList = [] } = settings
+): (arrival: Arrival<N>, standing: Standing) => Soon<Verdict> {
+  const { skip, cost = 1, denyList = [], allowList = [] } = settings
   const ask = asking(settings, quotas)
   const whose = whoseOf(settings)
   const watch = watchOf(settings)
-  const verdict = verdicts(settings)
+  const verdict = verdicts(settings, quotas)
   const denied = people(denyList.map((who) => [who, true]))
   const exempt = people(allowList.map((who) => [who, true]))
 
-  const located = (arrival: Arrival<N>, address: string | undefined): Soon<Verdict> => {
+  const identified = (arrival: Arrival<N>, standing: Standing, caller: Caller): Soon<Verdict> => {
+    const { shown, address, keyless } = caller
     watch(arrival, address)
-    return rules === undefined
-      ? soon(whose.caller(arrival, address), (caller) => identified(arrival, address, caller))
-      : identified(arrival, address, RULED)
-  }
-  const identified = (
-    arrival: Arrival<N>,
-    address: string | undefined,
-    caller: Caller | 'skip' | 'deny',
-  ): Soon<Verdict> => {
-    const shown = typeof caller === 'string' || caller === RULED ? undefined : caller.shown
     if (denied(shown, address)) return FORBIDDEN
-    if (caller === 'skip' || exempt(shown, address)) return FREE
-    if (caller === 'deny') return verdict(arrival, undefined, { decision: NEVER, settle: () => undefined })
-    const asked = soon(typeof cost === 'function' ? cost(...arrival.native) : cost, (own) =>
-      ask({ arrival, address, key: caller.key, shown: caller.shown, cost: checkedCost(own) }),
-    )
-    return soon(asked, (asked) => verdict(arrival, shown, asked))
+    if (keyless === 'skip' || exempt(shown, address)) return FREE
+    if (keyless === 'deny') return verdict(arrival, standing, caller, NEVER)
+    const asked =
+      typeof cost === 'number'
+        ? ask(arrival, caller, checkedCost(cost))
+        : soon(given(cost(...arrival.native)), (own) => ask(arrival, caller, checkedCost(own)))
+    return soon(asked, (decision) => verdict(arrival, standing, caller, decision))
   }
-  return (arrival) =>
-    soon(skip?.(...arrival.native), (skipped) =>
-      skipped ? FREE : soon(whose.address(arrival), (address) => located(arrival, address)),
-    )
+  const entered = (arrival: Arrival<N>, standing: Standing): Soon<Verdict> =>
+    soon(whose(arrival), (caller) => identified(arrival, standing, caller))
+  if (skip === undefined) return entered
+  return (arrival, standing) =>
+    soon(given(skip(...arrival.native)), (skipped) => (skipped ? FREE : entered(arrival, standing)))
 }

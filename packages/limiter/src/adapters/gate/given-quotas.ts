@@ -1,15 +1,17 @@
-import { decisionOf } from '../../core/decide/decision.ts'
+import { type Decision, decisionOf, receipt } from '../../core/decide/decision.ts'
 import { ConfigError, StoreError } from '../../core/errors.ts'
 import type { Rules } from '../../core/match/compile.ts'
 import type { Request } from '../../core/request.ts'
+import type { Key } from '../../limiter.ts'
 import { createPipeline } from '../../pipeline.ts'
+import type { Reservation } from '../../reservation.ts'
 import type { Store } from '../../stores/store.ts'
 import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost } from './options.ts'
 import { settledIn } from './own-quotas.ts'
-import type { Asked, Question, Quotas } from './quotas.ts'
+import type { Quotas } from './quotas.ts'
 import type { Settings } from './settings.ts'
-import { soon } from './soon.ts'
+import { given, type Soon, soon } from './soon.ts'
 
 /** How long a request may take before its cost can no longer be settled, where a limiter of the user's keeps it. */
 const SETTLE_WITHIN = '15m'
@@ -18,29 +20,37 @@ const SETTLE_WITHIN = '15m'
 export function limiterQuotas<N extends Native>(settings: Settings<N>): Quotas<N> {
   const { settleCost, onStoreError = 'open', observe, logger, name } = settings
   const limiter = settings.limiter!
+  const reservations = new WeakMap<Decision, Reservation>()
   let failing = false
-  const ask = async ({ key, cost }: Question<N>): Promise<Asked> => {
-    if (settleCost !== undefined) {
-      const reservation = await limiter.reserve(key, { cost, ttl: SETTLE_WITHIN })
-      return { decision: reservation.decision, settle: (actual) => reservation.commit(plain(actual, cost)) }
-    }
-    const decision = await limiter.check(key, { cost })
-    return { decision, settle: (actual) => limiter.refund(decision, cost - plain(actual, cost)) }
+  const decided = (key: Key, cost: number): Soon<Decision> => {
+    if (settleCost === undefined) return limiter.check(key, { cost })
+    return soon(limiter.reserve(key, { cost, ttl: SETTLE_WITHIN }), (reservation) => {
+      reservations.set(reservation.decision, reservation)
+      return reservation.decision
+    })
+  }
+  const failed = (error: unknown): Decision => {
+    if (!(error instanceof StoreError)) throw error
+    observe?.({ type: 'store-failed', domain: name, error })
+    if (!failing)
+      logger.error(`rate limit: the store failed (${error.message}): ${onStoreError} until it answers`)
+    failing = true
+    return decisionOf([], [], [], onStoreError !== 'closed', true)
   }
   return {
-    async ask(question) {
-      try {
-        const asked = await ask(question)
+    ask(_, { key }, cost) {
+      const decision = decided(key, cost) // in process, a store does not fail
+      if (!(decision instanceof Promise)) return decision
+      return decision.then((decision) => {
         failing = false
-        return asked
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error
-        observe?.({ type: 'store-failed', domain: name, error })
-        if (!failing)
-          logger.error(`rate limit: the store failed (${error.message}): ${onStoreError} until it answers`)
-        failing = true
-        return { decision: decisionOf([], [], [], onStoreError !== 'closed', true), settle: () => undefined }
-      }
+        return decision
+      }, failed)
+    },
+    settle(decision, actual) {
+      const [step] = decision[receipt]?.steps ?? []
+      if (step === undefined) return undefined
+      const cost = plain(actual, step.cost)
+      return reservations.get(decision)?.commit(cost) ?? limiter.refund(decision, step.cost - cost)
     },
     peek: async (key) => limiter.peek(key),
     reset: async (key) => limiter.reset(key),
@@ -69,15 +79,16 @@ export function ruledQuotas<N extends Native>(settings: Settings<N>, store: Stor
     throw new ConfigError('a rulebook has many keys: look or reset through the service, or the store')
   }
   return {
-    ask({ arrival, address, cost }) {
+    ask(arrival, { address }, cost) {
       const request = requestOf(arrival, address)
-      const known = soon(attributes?.(...arrival.native), (own) =>
+      const known = soon(given(attributes?.(...arrival.native)), (own) =>
         own === undefined ? request : { ...request, attributes: own },
       )
       return soon(known, (request) =>
-        soon(pipeline.handle({ domain, request, cost }), ({ decision }) => settledIn(store, decision)),
+        soon(pipeline.handle({ domain, request, cost }), ({ decision }) => decision),
       )
     },
+    settle: (decision, actual) => settledIn(store, decision, actual),
     peek: byRule,
     reset: byRule,
   }

@@ -3,6 +3,7 @@ import type { Arrival, Native, Outcome } from './arrival.ts'
 import { added } from './expose.ts'
 import type { Gate } from './gate.ts'
 import type { RateLimitInfo } from './info.ts'
+import { type Soon, soon } from './soon.ts'
 import type { Verdict } from './verdict.ts'
 
 declare module 'http' {
@@ -14,52 +15,106 @@ declare module 'http' {
 
 export type { RateLimitInfo }
 
-/** A request of `node:http`, and of the frameworks on top of it, which keep the whole URL in `originalUrl`. */
-export function arrivalOf<N extends Native>(
-  request: IncomingMessage & { readonly originalUrl?: string },
-  native: N,
-): Arrival<N> {
-  const { headers, method = 'GET', url = '/', originalUrl = url } = request
-  return {
-    native,
-    method,
-    url: originalUrl,
-    host: headers.host ?? (headers[':authority'] as string | undefined),
-    peer: request.socket?.remoteAddress,
+/** A request of `node:http`; most frameworks on top of it keep the whole URL in `originalUrl`. */
+type Incoming = IncomingMessage & { readonly originalUrl?: string }
+
+/** Its parts are looked up when somebody asks: most limiters need the peer alone. */
+class NodeArrival<N extends Native> implements Arrival<N> {
+  readonly native: N
+  readonly holder: Incoming
+
+  readonly #url: string | undefined
+
+  constructor(request: Incoming, native: N, url: string | undefined) {
+    this.native = native
+    this.holder = request
+    this.#url = url
+  }
+
+  get method(): string {
+    return this.holder.method ?? 'GET'
+  }
+
+  get url(): string {
+    return this.#url ?? this.holder.originalUrl ?? this.holder.url ?? '/'
+  }
+
+  get host(): string | undefined {
+    const { headers } = this.holder
+    return headers.host ?? (headers[':authority'] as string | undefined)
+  }
+
+  get peer(): string | undefined {
+    return this.holder.socket?.remoteAddress
+  }
+
+  get headers(): Arrival<N>['headers'] {
     // Node joins all repeated headers but Set-Cookie, which no request has.
-    headers: headers as Arrival<N>['headers'],
-    holder: request,
+    return this.holder.headers as Arrival<N>['headers']
   }
 }
 
-/** How a framework over `node:http` does what a verdict asks for. */
-export interface Hands {
-  readonly response: ServerResponse
-  setHeader(name: string, value: string): void
-  getHeader(name: string): unknown
+/** @param url where the framework keeps the whole URL elsewhere than in `originalUrl` */
+export function arrivalOf<N extends Native>(request: Incoming, native: N, url?: string): Arrival<N> {
+  return new NodeArrival(request, native, url)
+}
+
+/** The same request as one that nobody has judged, and as it is now: of a socket that closes, the address is lost. */
+export function anew<N extends Native>({ native, method, url, host, peer, headers }: Arrival<N>): Arrival<N> {
+  return { native, method, url, host, peer, headers, holder: {} }
+}
+
+/** How a framework over `node:http` does what a verdict asks for, on what it calls a reply or a context. */
+export interface Hands<T> {
+  response(on: T): ServerResponse
+  setHeader(on: T, name: string, value: string): void
+  getHeader(on: T, name: string): unknown
   /** Shows the application the figures. */
-  show(name: string, info: NonNullable<Verdict['info']>): void
+  show(on: T, name: string, info: RateLimitInfo): void
 }
 
 /**
  * Judges a request, up to the point where the application goes on or a refusal goes out. `undefined`: nothing is
  * left to do, since the caller has gone, or an answer is out already.
  */
-export async function judged<N extends Native>(
+export function judged<N extends Native, T>(
   gate: Gate<N>,
   arrival: Arrival<N>,
-  { response, setHeader, getHeader, show }: Hands,
-): Promise<Verdict | undefined> {
-  const verdict = await gate.enter(arrival)
-  const { refusal, info, settle, exposed, delayMs } = verdict
-  if (info !== undefined) show(gate.requestPropertyName, info)
-  if (!response.headersSent) {
-    for (const [name, value] of verdict.headers()) setHeader(name, value)
-    if (exposed !== undefined) setHeader(...added(getHeader('Access-Control-Expose-Headers'), exposed))
-  }
-  if (delayMs > 0 && !(await verdict.wait(leaving(response)))) return undefined
+  hands: Hands<T>,
+  on: T,
+): Soon<Verdict | undefined> {
+  return soon(gate.enter(arrival), (verdict) => {
+    const { info, exposed, delayMs } = verdict
+    const response = hands.response(on)
+    if (info !== undefined) hands.show(on, gate.requestPropertyName, info)
+    if (!response.headersSent) {
+      for (const [name, value] of verdict.headers()) hands.setHeader(on, name, value)
+      if (exposed !== undefined) {
+        hands.setHeader(on, ...added(hands.getHeader(on, 'Access-Control-Expose-Headers'), exposed))
+      }
+    }
+    if (delayMs === 0) return ready(response, verdict)
+    return verdict.wait(leaving(response)).then((stayed) => (stayed ? ready(response, verdict) : undefined))
+  })
+}
+
+function ready(response: ServerResponse, verdict: Verdict): Verdict | undefined {
+  const { refusal, settle } = verdict
   if (settle !== undefined) onceOver(response, settle)
   return refusal !== undefined && response.headersSent ? undefined : verdict
+}
+
+/** {@link Hands} where requests and responses are Node's own, with or without more to them. */
+export const plainHands: Hands<readonly [IncomingMessage, ServerResponse]> = {
+  response: ([, response]) => response,
+  setHeader: ([, response], name, value) => response.setHeader(name, value),
+  getHeader: ([, response], name) => response.getHeader(name),
+  show: ([request], name, info) => show(request, name, info),
+}
+
+/** Under the name that the options give, which types cannot know. */
+export function show(holder: object, name: string, info: RateLimitInfo): void {
+  ;(holder as Record<string, unknown>)[name] = info
 }
 
 /** Sends a refusal. `Vary` and the like, set by others, stay. */

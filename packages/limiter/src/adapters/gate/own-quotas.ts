@@ -5,12 +5,13 @@ import { ConfigError } from '../../core/errors.ts'
 import { settle } from '../../engine.ts'
 import { createLimiter, type Limiter, type LimiterPolicy } from '../../limiter.ts'
 import type { Store } from '../../stores/store.ts'
-import type { Native } from './arrival.ts'
+import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost, GatePolicy, Quota } from './options.ts'
 import { people } from './people.ts'
-import type { Asked, Question, Quotas } from './quotas.ts'
+import type { Quotas } from './quotas.ts'
 import type { Settings } from './settings.ts'
-import { type Soon, soon } from './soon.ts'
+import { given, type Soon, soon } from './soon.ts'
+import type { Caller } from './whose.ts'
 
 /** Limiters kept for limits that a function gave; the oldest goes first. Their counters are the store's. */
 const MAX_LIMITERS = 1_000
@@ -37,13 +38,15 @@ export function ownQuotas<N extends Native>(settings: Settings<N>, store: Store)
   )
   const dynamic = dynamicLimiters(policies, (limits) => variant((name) => ({ limit: limits[name]! })))
 
+  const simple = dynamic === undefined && settings.plans === undefined && settings.overrides === undefined
+
   return {
-    ask(question) {
-      const limiter = soon(special.find(question), (own) => own ?? dynamic?.(question) ?? base)
-      return soon(limiter, (limiter) =>
-        soon(limiter.check(question.key, { cost: question.cost }), (decision) => settledIn(store, decision)),
-      )
+    ask(arrival, caller, cost) {
+      if (simple) return base.check(caller.key, { cost })
+      const own = soon(special.find(arrival, caller), (own) => own ?? dynamic?.(arrival) ?? base)
+      return soon(own, (limiter) => limiter.check(caller.key, { cost }))
     },
+    settle: (decision, actual) => settledIn(store, decision, actual),
     async peek(key) {
       if (dynamic === undefined) return base.peek(key)
       throw new ConfigError('a limit that depends on the request cannot be looked at without one')
@@ -54,10 +57,10 @@ export function ownQuotas<N extends Native>(settings: Settings<N>, store: Store)
   }
 }
 
-/** A decision whose charge is kept in this store. */
-export function settledIn(store: Store, decision: Decision): Asked {
+/** Settles a decision whose charge is kept in this store. */
+export function settledIn(store: Store, decision: Decision, actual: ActualCost | undefined): unknown {
   const left = decision[receipt]
-  return { decision, settle: (actual) => left && settle(store, left, actualOf(decision, actual)) }
+  return left && settle(store, left, actualOf(decision, actual))
 }
 
 /** What each step really cost: one number for all, or by policy, of which those not named stay as charged. */
@@ -112,7 +115,7 @@ function policyOf<N extends Native>(
 
 interface Special<N extends Native> {
   readonly limiters: readonly AnyLimiter[]
-  find(question: Question<N>): Soon<AnyLimiter | undefined>
+  find(arrival: Arrival<N>, caller: Caller): Soon<AnyLimiter | undefined>
 }
 
 /** Overrides and plans: quotas known beforehand, for some. */
@@ -134,10 +137,10 @@ function specialQuotas<N extends Native>(
   const byPerson = people(exceptions)
   return {
     limiters: [...byPlan.values(), ...exceptions.map(([, limiter]) => limiter)],
-    find({ arrival, shown, address }) {
+    find({ native }, { shown, address }) {
       const own = byPerson(shown, address)
       if (own !== undefined || plan === undefined) return own
-      return soon(plan(...arrival.native), (name) => byPlan.get(name ?? ''))
+      return soon(given(plan(...native)), (name) => byPlan.get(name ?? ''))
     },
   }
 }
@@ -146,14 +149,14 @@ function specialQuotas<N extends Native>(
 function dynamicLimiters<N extends Native>(
   policies: Readonly<Record<string, GatePolicy<N>>>,
   make: (limits: Readonly<Record<string, number>>) => AnyLimiter,
-): ((question: Question<N>) => Promise<AnyLimiter>) | undefined {
+): ((arrival: Arrival<N>) => Promise<AnyLimiter>) | undefined {
   const entries = Object.entries(policies)
   if (entries.every(([, { limit }]) => typeof limit === 'number')) return undefined
   const made = new Map<string, AnyLimiter>()
-  return async ({ arrival }) => {
+  return async ({ native }) => {
     const limits: [string, number][] = []
     for (const [name, { limit }] of entries) {
-      const own = typeof limit === 'function' ? await limit(...arrival.native) : limit
+      const own = typeof limit === 'function' ? await limit(...native) : limit
       limits.push([name, wholeNumber('limit', own, 0)])
     }
     const id = limits.map(([, limit]) => limit).join()

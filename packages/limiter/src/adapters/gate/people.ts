@@ -19,6 +19,7 @@ export function people<T>(entries: Iterable<readonly [string, T]>): People<T> {
     if (cidr !== undefined) networks.push([cidr, value])
     else byKey.set(text, value)
   }
+  if (byKey.size + networks.length === 0) return () => undefined
   const trie = cidrTrie(networks)
   return (key, address) => {
     const known = key === undefined ? undefined : byKey.get(key)

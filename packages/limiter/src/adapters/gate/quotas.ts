@@ -1,34 +1,26 @@
 import { type Decision, receipt } from '../../core/decide/decision.ts'
+import type { Step } from '../../core/decide/step.ts'
 import type { Key } from '../../limiter.ts'
 import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost } from './options.ts'
 import type { Soon } from './soon.ts'
-
-/** One request, as far as its quota goes. */
-export interface Question<N extends Native> {
-  readonly arrival: Arrival<N>
-  readonly address: string | undefined
-  readonly key: Key
-  /** The key as lists name it. */
-  readonly shown: string
-  readonly cost: number
-}
-
-export interface Asked {
-  readonly decision: Decision
-  /** Corrects the charge to `actual`, if given, and ends leases. To be called once at most. */
-  settle(actual?: ActualCost): unknown
-}
+import type { Caller } from './whose.ts'
 
 /** Where a gate's decisions come from: policies of its own, a limiter, or a rulebook. */
 export interface Quotas<N extends Native> {
-  ask(question: Question<N>): Soon<Asked>
+  ask(arrival: Arrival<N>, caller: Caller, cost: number): Soon<Decision>
+  /** Corrects a decision's charge to `actual`, if given, and ends leases. To be called once at most. */
+  settle(decision: Decision, actual?: ActualCost): unknown
   /** What the next request of a key would be told; changes nothing. */
   peek(key: Key): Promise<Decision>
   reset(key: Key): Promise<void>
 }
 
+function isLease({ plan }: Step): boolean {
+  return plan.algorithm.name === 'concurrency'
+}
+
 /** A lease ends with the request, however it ends; all else stays charged. */
 export function holdsLease(decision: Decision): boolean {
-  return decision[receipt]?.steps.some(({ plan }) => plan.algorithm.name === 'concurrency') ?? false
+  return decision[receipt]?.steps.some(isLease) ?? false
 }

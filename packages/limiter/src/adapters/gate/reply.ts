@@ -7,7 +7,7 @@ import { type Reply, respondTo } from '../../core/respond/respond.ts'
 import type { Native } from './arrival.ts'
 import type { RateLimitInfo } from './info.ts'
 import type { Settings } from './settings.ts'
-import { type Soon, soon } from './soon.ts'
+import { given, type Soon, soon } from './soon.ts'
 
 /** A refusal, ready to be sent. */
 export interface Answer {
@@ -19,12 +19,14 @@ export interface Answer {
 }
 
 export interface Replies<N extends Native> {
-  headersOf(decision: Decision, shown: string | undefined): Header[]
+  /** @param decision none: no headers */
+  headersOf(decision: Decision | undefined, shown: string | undefined, nowMs: number): readonly Header[]
   answerTo(
     decision: Decision,
     native: N,
     info: RateLimitInfo | undefined,
     shown: string | undefined,
+    nowMs: number,
   ): Soon<Answer>
   /** What to add to `Access-Control-Expose-Headers`. */
   readonly exposed: string | undefined
@@ -40,25 +42,26 @@ export function repliesOf<N extends Native>(settings: Settings<N>): Replies<N> {
   if (statusCode !== undefined && !(Number.isInteger(statusCode) && statusCode >= 400 && statusCode <= 599)) {
     throw new ConfigError(`statusCode must be 400 to 599, not ${statusCode}`)
   }
-  const respond = (decision: Decision, shown = ''): Reply => {
-    const common = { dialect, when, retryAfter, nowMs: settings.wallClock() }
+  const respond = (decision: Decision, shown: string | undefined, nowMs: number): Reply => {
+    const common = { dialect, when, retryAfter, nowMs }
     return respondTo(
       decision,
-      jitter === undefined ? common : { ...common, jitter: { share: jitter, key: shown, seed: 0 } },
+      jitter === undefined ? common : { ...common, jitter: { share: jitter, key: shown ?? '', seed: 0 } },
     )
   }
   return {
     exposed: settings.exposeHeaders ? exposed : undefined,
-    headersOf(decision, shown) {
-      const { headers } = respond(decision, shown)
+    headersOf(decision, shown, nowMs) {
+      if (decision === undefined) return []
+      const { headers } = respond(decision, shown, nowMs)
       return decision.allowed ? headers : headers.filter(([name]) => name !== 'Content-Type')
     },
-    answerTo(decision, native, info, shown) {
-      const { body: problem, status } = respond(decision, shown)
+    answerTo(decision, native, info, shown, nowMs) {
+      const { body: problem, status } = respond(decision, shown, nowMs)
       if (status !== 429) return problemAnswer(problem!)
       const code = statusCode ?? 429
-      return soon(typeof message === 'function' ? message(...native, info!) : message, (given) =>
-        given === undefined ? problemAnswer({ ...problem!, status: code }) : answerOf(code, given),
+      return soon(given(typeof message === 'function' ? message(...native, info!) : message), (own) =>
+        own === undefined ? problemAnswer({ ...problem!, status: code }) : answerOf(code, own),
       )
     },
   }

@@ -1,13 +1,14 @@
 import type { Decision } from '../../core/decide/decision.ts'
 import type { Native, Outcome } from './arrival.ts'
 import type { ActualCost } from './options.ts'
-import { type Asked, holdsLease } from './quotas.ts'
+import { holdsLease, type Quotas } from './quotas.ts'
 import type { Settings } from './settings.ts'
 
 /** How a request's charge is put right once its outcome is known; `undefined` when nothing depends on that. */
 export function settlementOf<N extends Native>(
   settings: Settings<N>,
-): (asked: Asked, native: N) => ((outcome: Outcome) => Promise<void>) | undefined {
+  quotas: Quotas<N>,
+): (decision: Decision, native: N) => ((outcome: Outcome) => Promise<void>) | undefined {
   const { skipFailedRequests, skipSuccessfulRequests, settleCost, requestWasSuccessful, logger } = settings
   const byOutcome = skipFailedRequests || skipSuccessfulRequests || settleCost !== undefined
 
@@ -18,8 +19,8 @@ export function settlementOf<N extends Native>(
     }
     return settleCost?.(...native, outcome)
   }
-  return (asked, native) => {
-    if (!mattersFor(asked.decision, byOutcome)) return undefined
+  return (decision, native) => {
+    if (!mattersFor(decision, byOutcome)) return undefined
     let settled = false
     return async (outcome) => {
       if (settled) return
@@ -33,7 +34,7 @@ export function settlementOf<N extends Native>(
         )
       }
       try {
-        await asked.settle(cost)
+        await quotas.settle(decision, cost)
       } catch (error) {
         logger.error(`rate limit: the charge of a request could not be settled (${String(error)})`)
       }

@@ -2,65 +2,77 @@ import type { Decision } from '../../core/decide/decision.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { ticksOf } from '../../core/time.ts'
 import type { Arrival, Native } from './arrival.ts'
-import { infoOf, together } from './info.ts'
+import { infoOf } from './info.ts'
 import type { Logger } from './options.ts'
-import type { Asked } from './quotas.ts'
-import { repliesOf } from './reply.ts'
+import type { Quotas } from './quotas.ts'
+import { type Answer, repliesOf } from './reply.ts'
 import type { Settings } from './settings.ts'
 import { settlementOf } from './settlement.ts'
 import { type Soon, soon } from './soon.ts'
-import { type Standing, standingOf } from './standing.ts'
-import type { Verdict } from './verdict.ts'
+import { decisionOn, type Standing } from './standing.ts'
+import { FREE, type Verdict } from './verdict.ts'
 import { WaitingRoom } from './waiting-room.ts'
+import type { Caller } from './whose.ts'
 
 /** Turns decisions into verdicts: with headers, the application's figures, the refusal, the wait. */
 export function verdicts<N extends Native>(
   settings: Settings<N>,
-): (arrival: Arrival<N>, shown: string | undefined, asked: Asked) => Soon<Verdict> {
-  const { wallClock, onLimitReached, logger, tarpit } = settings
-  const tarpitMs = tarpitOf(tarpit)
+  quotas: Quotas<N>,
+): (arrival: Arrival<N>, standing: Standing, caller: Caller, decision: Decision) => Soon<Verdict> {
+  const { wallClock, onLimitReached, logger } = settings
+  const tarpitMs = tarpitOf(settings.tarpit)
   const room = roomOf(settings)
   const replies = repliesOf(settings)
-  const settlement = settlementOf(settings)
+  const settlement = settlementOf(settings, quotas)
 
-  const verdictOf = (
-    { native, holder }: Arrival<N>,
+  /** What cannot be given back stays charged: no reason to fail the request. */
+  const giveBack = async (decision: Decision): Promise<void> => {
+    try {
+      if (decision.allowed) await quotas.settle(decision, 0)
+    } catch (error) {
+      logger.error(`rate limit: a charge could not be given back (${String(error)})`)
+    }
+  }
+  const waiting =
+    (decision: Decision, delayMs: number): Verdict['wait'] =>
+    async (leaving) => {
+      const stayed = await room.wait(delayMs, leaving)
+      if (!stayed) await giveBack(decision)
+      return stayed
+    }
+  const told = (
+    arrival: Arrival<N>,
+    standing: Standing,
     shown: string | undefined,
-    asked: Asked,
     delayMs: number,
   ): Soon<Verdict> => {
-    const { decision } = asked
-    const standing = standingOf(holder)
-    standing.decision = standing.decision === undefined ? decision : together(standing.decision, decision)
-    const info = hasFigures(decision) ? infoOf(decision, shown, wallClock()) : undefined
-    const settle = settlement(asked, native)
-    // Without spreads, which would cost more than all else here.
-    const verdict: { -readonly [Name in keyof Verdict]: Verdict[Name] } = {
+    const decision = standing.decision!
+    const { holder, native } = arrival
+    const nowMs = wallClock()
+    const info = hasFigures(decision) ? infoOf(decision, shown, nowMs) : undefined
+    const verdict = {
+      refusal: undefined as Answer | undefined,
+      info,
+      headers: () => replies.headersOf(decisionFor(holder, decision), shown, nowMs),
       exposed: replies.exposed,
-      headers: () => (ours(standing, decision) ? replies.headersOf(standing.decision!, shown) : []),
       delayMs,
-      async wait(leaving) {
-        const stayed = delayMs === 0 || (await room.wait(delayMs, leaving))
-        if (!stayed) await giveBack(asked, logger)
-        return stayed
-      },
+      wait: delayMs === 0 ? FREE.wait : waiting(decision, delayMs),
+      settle: settlement(decision, native),
     }
-    if (info !== undefined) verdict.info = info
-    if (settle !== undefined) verdict.settle = settle
     if (decision.allowed) return verdict
     if (info !== undefined) void tell(() => onLimitReached?.(...native, info), logger)
-    return soon(replies.answerTo(decision, native, info, shown), (refusal) => {
+    return soon(replies.answerTo(decision, native, info, shown, nowMs), (refusal) => {
       verdict.refusal = refusal
       return verdict
     })
   }
-  return (arrival, shown, asked) => {
-    const { decision } = asked
+  return (arrival, standing, { shown }, decision) => {
+    standing.decision = decision
     const delayMs = decision.allowed ? decision.delayMs : tarpitMs
-    if (delayMs === 0 || room.enter()) return verdictOf(arrival, shown, asked, delayMs)
-    if (!decision.allowed) return verdictOf(arrival, shown, asked, 0)
-    const refused = { ...asked, decision: outOfTurn(decision) }
-    return giveBack(asked, logger).then(() => verdictOf(arrival, shown, refused, 0))
+    if (delayMs === 0 || room.enter()) return told(arrival, standing, shown, delayMs)
+    if (!decision.allowed) return told(arrival, standing, shown, 0)
+    standing.decision = outOfTurn(decision)
+    return giveBack(decision).then(() => told(arrival, standing, shown, 0))
   }
 }
 
@@ -69,16 +81,7 @@ function roomOf<N extends Native>({ maxWaiting = 1_000, timers }: Settings<N>): 
   throw new ConfigError(`maxWaiting must be a whole number ≥ 0, not ${maxWaiting}`)
 }
 
-/** What cannot be given back stays charged: no reason to fail the request. */
-async function giveBack({ decision, settle }: Asked, logger: Logger): Promise<void> {
-  try {
-    if (decision.allowed) await settle(0)
-  } catch (error) {
-    logger.error(`rate limit: a charge could not be given back (${String(error)})`)
-  }
-}
-
-/** Nor is a hook's failure. */
+/** A hook's failure is no reason to fail the request either. */
 async function tell(hook: () => unknown, logger: Logger): Promise<void> {
   try {
     await hook()
@@ -92,9 +95,10 @@ function hasFigures({ policy, degraded, allowed }: Decision): boolean {
   return policy !== '' && !(degraded && allowed)
 }
 
-/** Once a later limiter has refused, what goes out is that limiter's answer. */
-function ours(standing: Standing, own: Decision): boolean {
-  return standing.decision!.allowed || !own.allowed
+/** What to tell of all decisions on a request. Once a later limiter has refused, what goes out is its answer alone. */
+function decisionFor(holder: object, own: Decision): Decision | undefined {
+  const all = decisionOn(holder)!
+  return all.allowed || !own.allowed ? all : undefined
 }
 
 /** Refused because nobody else can be kept waiting: it has its turn when the queue has moved on. */

@@ -2,29 +2,55 @@ import type { Arrival, Native } from './arrival.ts'
 import { added } from './expose.ts'
 import type { Verdict } from './verdict.ts'
 
-/** A request of the Fetch standard. Such requests have no socket: `peer` must come from the platform. */
+/**
+ * A request of the Fetch standard. Its parts are looked up when somebody asks: servers build requests as they are
+ * read, and most limiters need the peer alone.
+ */
+class WebArrival<N extends Native> implements Arrival<N> {
+  readonly native: N
+  readonly peer: string | undefined
+  readonly holder: object
+  readonly #request: Request
+
+  constructor(request: Request, native: N, peer: string | undefined, holder: object) {
+    this.native = native
+    this.peer = peer
+    this.holder = holder
+    this.#request = request
+  }
+
+  get method(): string {
+    return this.#request.method
+  }
+
+  get url(): string {
+    const { url } = this.#request // absolute and normal: the standard sees to that
+    return url.slice(url.indexOf('/', authorityOf(url))).replace(/#.*/s, '')
+  }
+
+  get host(): string | undefined {
+    const { url, headers } = this.#request
+    const authority = authorityOf(url)
+    return headers.get('host') ?? url.slice(authority, url.indexOf('/', authority))
+  }
+
+  get headers(): Arrival<N>['headers'] {
+    return Object.fromEntries(this.#request.headers)
+  }
+}
+
+function authorityOf(url: string): number {
+  return url.indexOf('//') + 2
+}
+
+/** @param peer must come from the platform: such requests have no socket */
 export function arrivalOf<N extends Native>(
   request: Request,
   native: N,
   peer: string | undefined,
   holder: object,
 ): Arrival<N> {
-  const { url } = request // absolute and normal: the standard sees to that
-  const authority = url.indexOf('//') + 2
-  const path = url.indexOf('/', authority)
-  return {
-    native,
-    method: request.method,
-    url: url.slice(path).replace(/#.*/s, ''),
-    get host() {
-      return request.headers.get('host') ?? url.slice(authority, path)
-    },
-    peer,
-    get headers() {
-      return Object.fromEntries(request.headers)
-    },
-    holder,
-  }
+  return new WebArrival(request, native, peer, holder)
 }
 
 /** A refusal as a response. */

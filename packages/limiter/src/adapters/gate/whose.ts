@@ -3,65 +3,75 @@ import { clientAddress, type Proxies } from '../../core/identify/forwarded.ts'
 import { ipKey } from '../../core/identify/ip.ts'
 import type { Key } from '../../limiter.ts'
 import type { Arrival, Native } from './arrival.ts'
+import { remembered } from './remembered.ts'
 import { oneOf, type Settings } from './settings.ts'
-import { type Soon, soon } from './soon.ts'
+import { given, type Soon, soon } from './soon.ts'
 
-/** Whose quota a request meets. */
+/** Whom a request is by, and whose quota it meets. */
 export interface Caller {
+  readonly address: string | undefined
   readonly key: Key
   /** The key as lists name it, and as the application is shown it. */
-  readonly shown: string
-}
-
-export interface Whose<N extends Native> {
-  address(arrival: Arrival<N>): Soon<string | undefined>
-  /** `skip`, `deny`: what becomes of a request that lacks a key. */
-  caller(arrival: Arrival<N>, address: string | undefined): Soon<Caller | 'skip' | 'deny'>
+  readonly shown: string | undefined
+  /** What becomes of a request that lacks a key. */
+  readonly keyless?: 'skip' | 'deny'
 }
 
 /** All who lack a key, where they share one. Lists of parts never meet a text. */
-const ANYONE: Caller = { key: ['anyone'], shown: '' }
+const ANYONE = { key: ['anyone'], shown: '' }
+/** A rulebook works out for itself whose quota it is. */
+const RULED = { key: '', shown: undefined }
 
 /** @throws ConfigError for proxies or prefixes that mean nothing */
-export function whoseOf<N extends Native>(settings: Settings<N>): Whose<N> {
-  const { key, address: ask, onMissingKey = 'address', proxyHeader = 'x-forwarded-for' } = settings
+export function whoseOf<N extends Native>(settings: Settings<N>): (arrival: Arrival<N>) => Soon<Caller> {
+  const { key, address: ask, onMissingKey = 'address', proxyHeader = 'x-forwarded-for', rules } = settings
   const { ipv4Subnet = 32, ipv6Subnet = 64 } = settings
   oneOf('onMissingKey', onMissingKey, ['address', 'skip', 'share', 'deny'])
   bits('ipv4Subnet', ipv4Subnet, 8, 32)
   bits('ipv6Subnet', ipv6Subnet, 32, 128)
   const trusts = trustsProxies(settings)
   const find = clientAddress(proxiesOf(settings))
-
-  const missing = (address: string | undefined): Caller | 'skip' | 'deny' => {
-    if (onMissingKey === 'share') return ANYONE
-    if (onMissingKey !== 'address') return onMissingKey
+  const callerAt = remembered((text): Caller | undefined => {
+    const address = find(text, undefined)
     const own = address && ipKey(address, ipv4Subnet, ipv6Subnet)
-    if (own) return { key: ['address', own], shown: own }
+    return own ? { address, key: own, shown: own } : undefined
+  })
+
+  const at = (peer: string | undefined, { headers }: Arrival<N>): Caller | undefined => {
+    const address = find(peer, headers[proxyHeader])
+    return address === undefined ? undefined : callerAt(address)
+  }
+  const located = (peer: string | undefined, arrival: Arrival<N>): Caller | undefined => {
+    if (trusts) return at(peer, arrival)
+    // Where nobody reads headers, they are not made.
+    return peer === undefined ? undefined : callerAt(peer)
+  }
+  const missing = (here: Caller | undefined): Caller => {
+    const address = here?.address
+    if (onMissingKey === 'share') return { address, ...ANYONE }
+    if (onMissingKey !== 'address') return { address, ...RULED, keyless: onMissingKey }
+    if (here !== undefined) return { address, key: ['address', here.shown!], shown: here.shown }
     throw new ConfigError('a request has neither key nor client address: set key, address or onMissingKey')
   }
-  return {
-    address(arrival) {
-      const forwarded = trusts ? arrival.headers[proxyHeader] : undefined // where nobody reads them, headers are not made
-      if (ask === undefined) return find(arrival.peer, forwarded)
-      return soon(ask(...arrival.native), (own) => find(own, forwarded))
-    },
-    caller({ native }, address) {
-      if (key !== undefined) return soon(key(...native), (given) => callerOf(given) ?? missing(address))
-      const own = address && ipKey(address, ipv4Subnet, ipv6Subnet)
-      return own ? { key: own, shown: own } : missing(undefined)
-    },
+  const identified = (arrival: Arrival<N>, here: Caller | undefined): Soon<Caller> => {
+    if (rules !== undefined) return { address: here?.address, ...RULED }
+    if (key === undefined) return here ?? missing(undefined)
+    return soon(given(key(...arrival.native)), (own) => callerOf(own, here?.address) ?? missing(here))
   }
+  if (ask === undefined) return (arrival) => identified(arrival, located(arrival.peer, arrival))
+  return (arrival) =>
+    soon(given(ask(...arrival.native)), (peer) => identified(arrival, located(peer ?? undefined, arrival)))
 }
 
 /** @throws ConfigError for what is neither a key nor the lack of one */
-export function callerOf(given: Key | number | null | undefined): Caller | undefined {
-  if (given === undefined || given === null || given === '') return undefined
-  if (typeof given === 'string') return { key: given, shown: given }
-  if (typeof given === 'number' && Number.isFinite(given)) return { key: `${given}`, shown: `${given}` }
-  if (Array.isArray(given) && given.length > 0 && given.every((part) => typeof part === 'string')) {
-    return { key: given, shown: given.join(' ') }
+function callerOf(own: Key | number | null | undefined, address: string | undefined): Caller | undefined {
+  if (own === undefined || own === null || own === '') return undefined
+  if (typeof own === 'string') return { address, key: own, shown: own }
+  if (typeof own === 'number' && Number.isFinite(own)) return { address, key: `${own}`, shown: `${own}` }
+  if (Array.isArray(own) && own.length > 0 && own.every((part) => typeof part === 'string')) {
+    return { address, key: own, shown: own.join(' ') }
   }
-  throw new ConfigError(`a key must be text, a number, or a list of texts, not ${typeof given}`)
+  throw new ConfigError(`a key must be text, a number, or a list of texts, not ${typeof own}`)
 }
 
 /** Whether any proxy is believed; `undefined`: nobody has said. */

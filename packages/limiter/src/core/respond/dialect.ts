@@ -54,7 +54,7 @@ export interface ReportOptions {
  * figures are not those of the quota.
  */
 export function reportOf(decision: Decision, options: ReportOptions): Report {
-  const shown = decision.degraded ? [] : decision.policies.filter((policy) => policy.shadow !== true)
+  const shown = decision.degraded ? [] : enforced(decision.policies)
   const index = binding(shown, decision.allowed, () => true)
   const all = options.policies !== 'binding'
   return {
@@ -64,6 +64,14 @@ export function reportOf(decision: Decision, options: ReportOptions): Report {
     cost: options.cost ?? 1,
     nowMs: options.nowMs,
   }
+}
+
+function enforced(policies: readonly PolicyFigures[]): readonly PolicyFigures[] {
+  return policies.some(isShadow) ? policies.filter((policy) => !isShadow(policy)) : policies
+}
+
+function isShadow({ shadow }: PolicyFigures): boolean {
+  return shadow === true
 }
 
 function reported(figures: PolicyFigures, options: ReportOptions): ReportedPolicy {

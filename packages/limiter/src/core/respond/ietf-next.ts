@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.ts'
 import { ietf, quotaFields, untilMore } from './ietf.ts'
+import { parameter } from './structured-field.ts'
 
 /**
  * What the draft after -11 proposes: `a` and `w` for `r` and `t`, and the request's cost.
@@ -10,10 +11,12 @@ export const ietfNext: Dialect = {
   name: 'ietf-next',
   names: ietf.names,
   headers: (report) =>
-    quotaFields(report, (policy) => [
-      ['a', policy.remaining],
-      ['w', untilMore(policy)],
-      ['pk', policy.partitionKey],
-      ['c', report.cost],
-    ]),
+    quotaFields(
+      report,
+      (policy) =>
+        parameter('a', policy.remaining) +
+        parameter('w', untilMore(policy)) +
+        parameter('pk', policy.partitionKey) +
+        parameter('c', report.cost),
+    ),
 }

@@ -1,6 +1,6 @@
 import type { Dialect, Header, Report, ReportedPolicy } from './dialect.ts'
 import { secondsUp, wholeWindow } from './seconds.ts'
-import { item, type Parameter } from './structured-field.ts'
+import { parameter, string } from './structured-field.ts'
 
 /**
  * draft-ietf-httpapi-ratelimit-headers-08 to -11: one item for each policy.
@@ -14,20 +14,28 @@ export const ietf: Dialect = {
   name: 'ietf',
   names: ['RateLimit-Policy', 'RateLimit'],
   headers: (report) =>
-    quotaFields(report, (policy) => [
-      ['r', policy.remaining],
-      ['t', untilMore(policy)],
-      ['pk', policy.partitionKey],
-    ]),
+    quotaFields(
+      report,
+      (policy) =>
+        parameter('r', policy.remaining) +
+        parameter('t', untilMore(policy)) +
+        parameter('pk', policy.partitionKey),
+    ),
 }
 
 /** Both fields; `limit` gives the parameters of the second. None without policies: an empty List is not sent. */
-export function quotaFields(report: Report, limit: (policy: ReportedPolicy) => Parameter[]): Header[] {
-  const { policies } = report
+export function quotaFields({ policies }: Report, limit: (policy: ReportedPolicy) => string): Header[] {
   if (policies.length === 0) return []
+  let quotas = ''
+  let limits = ''
+  for (const policy of policies) {
+    const name = quotas === '' ? string(policy.name) : `, ${string(policy.name)}`
+    quotas += name + quota(policy)
+    limits += name + limit(policy)
+  }
   return [
-    ['RateLimit-Policy', policies.map(quota).join(', ')],
-    ['RateLimit', policies.map((policy) => item(policy.name, limit(policy))).join(', ')],
+    ['RateLimit-Policy', quotas],
+    ['RateLimit', limits],
   ]
 }
 
@@ -38,11 +46,12 @@ export function untilMore(policy: ReportedPolicy): number | undefined {
     : secondsUp(policy.moreAfterMs)
 }
 
+/** Of the first field. */
 function quota(policy: ReportedPolicy): string {
-  return item(policy.name, [
-    ['q', policy.limit],
-    ['qu', policy.unit === 'requests' ? undefined : policy.unit],
-    ['w', wholeWindow(policy.windowSeconds)],
-    ['pk', policy.partitionKey],
-  ])
+  return (
+    parameter('q', policy.limit) +
+    parameter('qu', policy.unit === 'requests' ? undefined : policy.unit) +
+    parameter('w', wholeWindow(policy.windowSeconds)) +
+    parameter('pk', policy.partitionKey)
+  )
 }

@@ -1,5 +1,5 @@
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
-import { type Header, type ReportOptions, reportOf } from './dialect.ts'
+import { type Dialect, type Header, type Report, type ReportOptions, reportOf } from './dialect.ts'
 import { type Dialects, dialectsOf } from './dialects.ts'
 import { type Jitter, jittered } from './jitter.ts'
 import { type Problem, type ProblemKind, problemOf } from './problem.ts'
@@ -33,14 +33,18 @@ export interface Reply {
  */
 export function respondTo(decision: Decision, options: RespondOptions): Reply {
   const chosen = dialectsOf(options.dialect ?? 'ietf')
-  const headers: Header[] = []
-  if (!decision.allowed || options.when !== 'denied') {
-    const report = reportOf(decision, options)
-    for (const dialect of chosen) headers.push(...dialect.headers(report))
-  }
+  const headers =
+    !decision.allowed || options.when !== 'denied' ? told(chosen, reportOf(decision, options)) : []
   if (!decision.allowed) return refusal(decision, options, headers)
   if (decision.priority !== undefined) headers.push(['Sluice-Priority', decision.priority])
   return { status: 200, headers }
+}
+
+function told(chosen: readonly Dialect[], report: Report): Header[] {
+  const [dialect] = chosen
+  return dialect !== undefined && chosen.length === 1
+    ? dialect.headers(report)
+    : chosen.flatMap((each) => each.headers(report))
 }
 
 function refusal(decision: Decision, options: RespondOptions, headers: Header[]): Reply {

@@ -6,14 +6,9 @@ const PLAIN = /^[ !#-[\]-~]*$/
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** A parameter; one whose value is undefined is left out. */
-export type Parameter = readonly [key: string, value: number | string | Uint8Array | undefined]
-
-/** A String item with parameters (RFC 9651 §4.1.3): `"name";q=100;w=60`. */
-export function item(name: string, parameters: readonly Parameter[]): string {
-  let text = string(name)
-  for (const [key, value] of parameters) if (value !== undefined) text += `;${key}=${bare(value)}`
-  return text
+/** A parameter (RFC 9651 §4.1.1.2), such as `;q=100`, to stand behind its item; nothing where there is no value. */
+export function parameter(key: string, value: number | string | Uint8Array | undefined): string {
+  return value === undefined ? '' : `;${key}=${bare(value)}`
 }
 
 /** An Integer (RFC 9651 §4.1.4), held to 0…999,999,999,999,999 and cut to a whole number; NaN is 0. */

@@ -1,5 +1,6 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { countingPlan } from '../counting.ts'
+import { remainder } from '../integers.ts'
 import type { Policy } from '../policy.ts'
 import { calendarWindow } from './calendar-window.ts'
 
@@ -16,17 +17,17 @@ export const fixedWindow: Algorithm = {
   },
   remaining: (plan, cells, at, now) => plan.capacity - used(plan, cells, at, now),
   wait: (plan, cells, at, now, cost) =>
-    used(plan, cells, at, now) + cost <= plan.capacity ? 0 : plan.period - (now % plan.period),
+    used(plan, cells, at, now) + cost <= plan.capacity ? 0 : plan.period - remainder(now, plan.period),
   charge(plan, cells, at, now, cost) {
     const count = used(plan, cells, at, now)
     cells[at + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))
   },
   refund(plan, cells, at, _now, cost, charged) {
-    const opened = cells[at]! - (cells[at]! % plan.period)
+    const opened = cells[at]! - remainder(cells[at]!, plan.period)
     if (charged >= opened) cells[at + 1] = Math.max(0, cells[at + 1]! - cost)
   },
 }
 
 function used(plan: Plan, cells: Cells, at: number, now: number): number {
-  return cells[at]! >= now - (now % plan.period) ? cells[at + 1]! : 0
+  return cells[at]! >= now - remainder(now, plan.period) ? cells[at + 1]! : 0
 }

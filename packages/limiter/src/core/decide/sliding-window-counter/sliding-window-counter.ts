@@ -1,6 +1,6 @@
 import { ConfigError } from '../../errors.ts'
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
-import { ceilDiv, floorDiv, MAX, unitFor, wholeNumber } from '../integers.ts'
+import { ceilDiv, floorDiv, MAX, remainder, unitFor, wholeNumber } from '../integers.ts'
 import { periodTicks, refuseOptions } from '../period.ts'
 import type { Policy } from '../policy.ts'
 
@@ -45,7 +45,7 @@ export const slidingWindowCounter: Algorithm<CounterPlan> = {
     plan.capacity - carried(plan, previous(plan, cells, at, now), now) - current(plan, cells, at, now),
   wait(plan, cells, at, now, cost) {
     const cur = current(plan, cells, at, now)
-    const elapsed = now % plan.period
+    const elapsed = remainder(now, plan.period)
     if (cur + cost <= plan.capacity) {
       const fits = decayed(plan, previous(plan, cells, at, now), plan.capacity - cost - cur)
       return Math.max(0, fits - elapsed)
@@ -68,7 +68,7 @@ export const slidingWindowCounter: Algorithm<CounterPlan> = {
 /** Units that the previous window's `prev` still weighs at `now`. */
 function carried(plan: CounterPlan, prev: number, now: number): number {
   if (prev === 0) return 0
-  const share = Math.min(prev, plan.ceiling) * (plan.period - (now % plan.period))
+  const share = Math.min(prev, plan.ceiling) * (plan.period - remainder(now, plan.period))
   return plan.rounding === 'down' ? floorDiv(share, plan.period) : ceilDiv(share, plan.period)
 }
 

@@ -1,5 +1,5 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
-import { ceilDiv, floorDiv, MAX, unitFor, wholeNumber } from '../integers.ts'
+import { ceilDiv, floorDiv, MAX, remainder, unitFor, wholeNumber } from '../integers.ts'
 import { periodTicks, refuseOptions } from '../period.ts'
 import type { Policy } from '../policy.ts'
 
@@ -37,7 +37,7 @@ export const intervalBucket: Algorithm = {
     if (missing <= 0) return 0
     if (plan.limit === 0) return Number.POSITIVE_INFINITY
     const arrivals = ceilDiv(missing, plan.limit)
-    return arrivals * plan.period - ((now - cells[at + 2]!) % plan.period)
+    return arrivals * plan.period - remainder(now - cells[at + 2]!, plan.period)
   },
   charge(plan, cells, at, now, cost) {
     const taken = out(plan, cells, at, now)

@@ -1,0 +1,34 @@
+import { createGate, type Gate } from '../gate/gate.ts'
+import { mergedOptions } from '../gate/merge.ts'
+import { type NestModuleOptions, type NestOptions, translated } from './options.ts'
+import type { Native } from './parts.ts'
+
+/** The limiters of a module: the general one, and those of handlers and classes, made when they are first met. */
+export class Gates {
+  readonly general: Gate<Native> | undefined
+  readonly exception: NestOptions['exception']
+  readonly #options: NestModuleOptions
+  readonly #own = new WeakMap<object, Gate<Native>>()
+
+  /** @throws ConfigError for options that mean nothing */
+  constructor(options: NestModuleOptions) {
+    this.#options = translated(options)
+    this.exception = options.exception
+    this.general = options.global === false ? undefined : gateOf(this.#options)
+  }
+
+  /** @param id tells the counters of this handler or class apart from others in a store */
+  ownOf(target: object, own: NestOptions, id: string): Gate<Native> {
+    const known = this.#own.get(target)
+    if (known !== undefined) return known
+    const { name } = this.#options
+    const general = name === undefined ? this.#options : { ...this.#options, name: `${name}/${id}` }
+    const gate = gateOf(mergedOptions(general, own))
+    this.#own.set(target, gate)
+    return gate
+  }
+}
+
+function gateOf(options: NestModuleOptions): Gate<Native> {
+  return createGate<Native>(options, ['global', 'exception'])
+}

@@ -1,0 +1,49 @@
+import 'reflect-metadata'
+import type { DynamicModule, INestApplication, Provider, Type } from '@nestjs/common'
+import type { AbstractHttpAdapter } from '@nestjs/core'
+import { Test } from '@nestjs/testing'
+
+/** What `@A() @B() method()` does, for a tool chain without decorators. */
+export function decorate(
+  owner: { prototype: object },
+  method: string,
+  ...decorators: readonly MethodDecorator[]
+): void {
+  const descriptor = Object.getOwnPropertyDescriptor(owner.prototype, method)!
+  for (const each of decorators) each(owner.prototype, method, descriptor)
+}
+
+/** What of Nest an application is made of here. */
+interface Application {
+  readonly imports: readonly DynamicModule[]
+  readonly controllers?: readonly Type[]
+  readonly providers?: readonly Provider[]
+  /** Default: Express. */
+  readonly platform?: AbstractHttpAdapter
+  readonly setUp?: (app: INestApplication) => unknown
+}
+
+/** Serves it on a free port. */
+export async function listen(application: Application): Promise<{ port: number; close(): Promise<void> }> {
+  const { imports, controllers = [], providers = [], platform, setUp } = application
+  const module = await Test.createTestingModule({
+    imports: [...imports],
+    controllers: [...controllers],
+    providers: [...providers],
+  }).compile()
+  const options = { logger: false } as const
+  const app =
+    platform === undefined
+      ? module.createNestApplication(options)
+      : module.createNestApplication(platform, options)
+  setUp?.(app)
+  await app.listen(0, '127.0.0.1')
+  const server = app.getHttpServer()
+  return {
+    port: server.address().port,
+    close: () => {
+      server.closeAllConnections()
+      return app.close()
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import type { ExecutionContext } from '@nestjs/common'
+import { ConfigError } from '../../core/errors.ts'
+import type { RateLimitInfo } from '../gate/node-http.ts'
+import type { GateOptions } from '../gate/options.ts'
+import { type Native, requestOf } from './parts.ts'
+
+/** Names that @nestjs/throttler has for the same things. */
+interface ThrottlerNames {
+  /** `period`, in milliseconds. */
+  readonly ttl?: number
+  /** `skip` */
+  readonly skipIf?: (context: ExecutionContext) => boolean | PromiseLike<boolean>
+  /** `key`. It is given the request of HTTP or GraphQL, or the client of a gateway. */
+  // biome-ignore lint/suspicious/noExplicitAny: what it is given is the platform's
+  readonly getTracker?: (request: any, context: ExecutionContext) => string | PromiseLike<string>
+  /** `message` */
+  readonly errorMessage?: GateOptions<Native>['message']
+  /** `dialect: []` where false. */
+  readonly setHeaders?: boolean
+  /** `ipv6Subnet` */
+  readonly ipv6SubnetPrefix?: number
+}
+
+export interface NestOptions extends GateOptions<Native>, ThrottlerNames {
+  /**
+   * Makes what is thrown on a refusal by a quota. Default: an HttpException with the refusal's status and body; for
+   * GraphQL one whose `extensions` servers read; for gateways a WsException with the body.
+   */
+  readonly exception?: (context: ExecutionContext, info: RateLimitInfo) => Error
+}
+
+export interface NestModuleOptions extends NestOptions {
+  /** Limit every handler, by one limiter (default), or only those that ask for it. */
+  readonly global?: boolean
+}
+
+/** What @nestjs/throttler has and this has not, and what does it here. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  throttlers: 'give limit and period, or policies by name',
+  blockDuration: 'give block, with after: 1',
+  generateKey: 'give key; all handlers count together, but those with @Throttle',
+  ignoreUserAgents: 'give skip',
+  storage: 'give store and name',
+}
+
+/** Options under our names. @throws ConfigError for what has none, or is there under both */
+export function translated(options: NestModuleOptions): NestModuleOptions {
+  const { ttl, skipIf, getTracker, errorMessage, setHeaders, ipv6SubnetPrefix, ...ours } = options
+  if (Array.isArray(options)) throw new ConfigError(`options are no list: ${INSTEAD.throttlers}`)
+  const other = Object.keys(ours).find((name) => Object.hasOwn(INSTEAD, name))
+  if (other !== undefined) throw new ConfigError(`no option is named "${other}": ${INSTEAD[other]}`)
+  const theirs: NestModuleOptions = {
+    ...(ttl !== undefined && { period: ttl }),
+    ...(skipIf && { skip: skipIf }),
+    ...(getTracker && { key: (context) => getTracker(requestOf(context), context) }),
+    ...(errorMessage !== undefined && { message: errorMessage }),
+    ...(setHeaders === false && { dialect: [] }),
+    ...(ipv6SubnetPrefix !== undefined && { ipv6Subnet: ipv6SubnetPrefix }),
+  }
+  const twice = Object.keys(theirs).find((name) => ours[name as keyof typeof ours] !== undefined)
+  if (twice !== undefined) throw new ConfigError(`${twice} is given twice, under two names`)
+  return { ...ours, ...theirs }
+}

@@ -1,0 +1,53 @@
+import { type ExecutionContext, HttpException } from '@nestjs/common'
+import type { Answer } from '../gate/reply.ts'
+import type { Verdict } from '../gate/verdict.ts'
+
+/** What is thrown, for the filters of its kind of application to answer with. */
+export async function exceptionOf(
+  context: ExecutionContext,
+  refusal: Answer,
+  verdict: Verdict,
+): Promise<Error> {
+  switch (context.getType<string>()) {
+    case 'graphql':
+      return new GraphqlRefusal(refusal, retryAfterOf(verdict))
+    case 'ws': {
+      // Where there is a gateway, it is there.
+      const { WsException } = await import('@nestjs/websockets')
+      return new WsException(messageOf(refusal, retryAfterOf(verdict)))
+    }
+    default:
+      return new HttpException(refusal.body as object, refusal.status)
+  }
+}
+
+/** Filters know it as an HttpException, GraphQL servers by what they read of errors. */
+class GraphqlRefusal extends HttpException {
+  readonly extensions: object
+  /** The status of the whole response, where nothing else is in it, as Mercurius reads it. */
+  readonly statusCode: number
+
+  constructor({ body, status }: Answer, retryAfter: number | undefined) {
+    super(body as object, status)
+    const { detail } = body as { readonly detail?: unknown }
+    if (typeof detail === 'string') this.message = detail
+    this.statusCode = status
+    this.extensions = {
+      code: 'RATE_LIMITED',
+      ...(retryAfter === undefined ? undefined : { retryAfter }),
+      http: { status },
+    }
+  }
+}
+
+/** A message has no headers to say when to come back. */
+function messageOf({ body, type }: Answer, retryAfter: number | undefined): string | object {
+  if (type !== 'application/problem+json' || retryAfter === undefined) return body as string | object
+  return { ...(body as object), retryAfter }
+}
+
+/** Whole seconds; absent when no wait helps. */
+function retryAfterOf(verdict: Verdict): number | undefined {
+  const seconds = Number(verdict.headers().find(([name]) => name === 'Retry-After')?.[1])
+  return Number.isNaN(seconds) ? undefined : seconds
+}

