@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 
 const read = (file) => JSON.parse(readFileSync(file, 'utf8'))
 
-/** Of the packages that the samples need, in the versions that are developed against. */
+/** What the samples need, in the versions that the examples name: the newest TypeScript is the Nest example's. */
 function requirements() {
   const { devDependencies } = read('packages/limiter/package.json')
   const examples = readdirSync('examples', { withFileTypes: true })
@@ -26,7 +26,7 @@ function requirements() {
   ].map(([name, version]) => `${name}@${version}`)
 }
 
-/** Packs, and installs. Node majors come as `node_modules/node-MAJOR`. */
+/** Packs and installs. npm warns of what does not claim to run on this Node. Others come as `node_modules/node-MAJOR`. */
 export function install(folder, majors) {
   const packs = readdirSync('packages').map((name) => {
     const [pack] = JSON.parse(

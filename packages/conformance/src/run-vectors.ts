@@ -91,7 +91,7 @@ function single({ figures }: Outcome): Expectation {
 }
 
 function combined({ allowed, figures }: Outcome): Expectation {
-  const index = binding(figures, allowed, () => true)
+  const index = binding(figures, allowed)
   return {
     allowed,
     binding: index,

@@ -57,7 +57,7 @@ function together(earlier: Decision, own: Decision): Decision {
 
 /** The one whose figures count, of two. */
 function stricter<F extends Figures>(earlier: F, own: F, allowed: boolean): F {
-  return binding([earlier, own], allowed, () => true) === 0 ? earlier : own
+  return binding([earlier, own], allowed) === 0 ? earlier : own
 }
 
 /** Clients know policies by their names: of two that share one they are told of the stricter. */

@@ -21,17 +21,18 @@ export function admitted(
 }
 
 /**
- * The index of the policy that decided, of those `counts` lets in; −1 when there is none. On a refusal: the longest
- * wait of those that refuse (never is the longest); else the least remaining. Ties go to the first.
+ * The index of the policy that decided, of all or of those that `counts` lets in; −1 when there is none. On a
+ * refusal: the longest wait of those that refuse (never is the longest); else the least remaining. Ties go to the
+ * first.
  */
 export function binding(
   figures: readonly Figures[],
   allowed: boolean,
-  counts: (index: number) => boolean,
+  counts?: (index: number) => boolean,
 ): number {
   let best = -1
   for (let i = 0; i < figures.length; i++) {
-    if (!counts(i) || (!allowed && figures[i]!.allowed)) continue
+    if (counts?.(i) === false || (!allowed && figures[i]!.allowed)) continue
     if (best < 0 || (allowed ? lower(figures[i]!, figures[best]!) : later(figures[i]!, figures[best]!)))
       best = i
   }

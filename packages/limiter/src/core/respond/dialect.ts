@@ -1,22 +1,26 @@
 import { binding } from '../decide/combine.ts'
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
-import type { Figures } from '../decide/figures.ts'
 
 export type Header = readonly [name: string, value: string]
 
 /** What a quota counts, by the names that draft-ietf-httpapi-ratelimit-headers registers. */
 export type QuotaUnit = 'requests' | 'content-bytes' | 'concurrent-requests'
 
-/** One policy as a client may see it: figures of {@link Figures}, in milliseconds. */
-export interface ReportedPolicy
-  extends Pick<Figures, 'limit' | 'remaining' | 'retryAfterMs' | 'moreAfterMs' | 'resetAfterMs'> {
-  readonly name: string
-  /** May carry a fraction; undefined where there is no window. */
-  readonly windowSeconds?: number | undefined
-  readonly unit: QuotaUnit
+/** One policy as a client may see it. */
+export interface ReportedPolicy extends Pick<PolicyFigures, ReportedFigure> {
+  /** Default: `requests`, or `concurrent-requests` where there is no window. */
+  readonly unit?: QuotaUnit | undefined
   /** Tells counters of one policy apart: a short hash of the key, never the key. */
   readonly partitionKey?: Uint8Array | undefined
 }
+type ReportedFigure =
+  | 'policy'
+  | 'limit'
+  | 'remaining'
+  | 'retryAfterMs'
+  | 'moreAfterMs'
+  | 'resetAfterMs'
+  | 'windowSeconds'
 
 /** All that a dialect may say of a decision. */
 export interface Report {
@@ -54,37 +58,30 @@ export interface ReportOptions {
  * figures are not those of the quota.
  */
 export function reportOf(decision: Decision, options: ReportOptions): Report {
-  const shown = decision.degraded ? [] : enforced(decision.policies)
-  const index = binding(shown, decision.allowed, () => true)
+  const { allowed, degraded, policies } = decision
+  const shown = degraded ? [] : policies.some(isShadow) ? policies.filter((own) => !isShadow(own)) : policies
+  const index = binding(shown, allowed)
   const all = options.policies !== 'binding'
   return {
-    allowed: decision.allowed,
-    policies: (all ? shown : shown.slice(index, index + 1)).map((policy) => reported(policy, options)),
+    allowed,
+    policies: marked(all ? shown : shown.slice(index, index + 1), options),
     binding: all || index < 0 ? index : 0,
     cost: options.cost ?? 1,
     nowMs: options.nowMs,
   }
 }
 
-function enforced(policies: readonly PolicyFigures[]): readonly PolicyFigures[] {
-  return policies.some(isShadow) ? policies.filter((policy) => !isShadow(policy)) : policies
+/** The policies as they are, which is all that most responses need. */
+function marked(policies: readonly PolicyFigures[], options: ReportOptions): readonly ReportedPolicy[] {
+  const { unit, partitionKey } = options
+  if (unit === undefined && partitionKey === undefined) return policies
+  return policies.map((own) => ({
+    ...own,
+    unit: unit?.(own.policy),
+    partitionKey: partitionKey?.(own.policy),
+  }))
 }
 
 function isShadow({ shadow }: PolicyFigures): boolean {
   return shadow === true
-}
-
-function reported(figures: PolicyFigures, options: ReportOptions): ReportedPolicy {
-  const { policy: name, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, windowSeconds } = figures
-  return {
-    name,
-    limit,
-    remaining,
-    retryAfterMs,
-    moreAfterMs,
-    resetAfterMs,
-    windowSeconds,
-    unit: options.unit?.(name) ?? (windowSeconds === undefined ? 'concurrent-requests' : 'requests'),
-    partitionKey: options.partitionKey?.(name),
-  }
 }

@@ -40,7 +40,7 @@ describe.each(Object.entries(vectors))('%s', (_id, vector) => {
 })
 
 const policy = (rest: Partial<ReportedPolicy>): ReportedPolicy => ({
-  name: 'minute',
+  policy: 'minute',
   limit: 60,
   remaining: 56,
   retryAfterMs: 0,
@@ -67,13 +67,13 @@ describe('dialects with a reset in seconds since the epoch', () => {
   })
 
   it('as GitHub does, name the policy and what is used', () => {
-    expect(say('github', report([policy({ name: 'core' })]))).toBe(
+    expect(say('github', report([policy({ policy: 'core' })]))).toBe(
       'X-RateLimit-Limit: 60 · X-RateLimit-Remaining: 56 · X-RateLimit-Reset: 1700000013 · X-RateLimit-Used: 4 · X-RateLimit-Resource: core',
     )
   })
 
   it('as GitHub does, never put into a header what breaks it', () => {
-    expect(say('github', report([policy({ name: 'a\r\nb: c', remaining: 99 })]))).toMatch(
+    expect(say('github', report([policy({ policy: 'a\r\nb: c', remaining: 99 })]))).toMatch(
       /X-RateLimit-Used: 0 · X-RateLimit-Resource: a\?\?b: c$/,
     )
   })
@@ -81,7 +81,7 @@ describe('dialects with a reset in seconds since the epoch', () => {
 
 describe('dialects that report one policy', () => {
   const ONE = ['draft-03', 'draft-06', 'draft-07', 'x-ratelimit', 'x-ratelimit-epoch', 'github'] as const
-  const spent = { name: 'spend', limit: 1_000, remaining: 400, windowSeconds: 3_600 }
+  const spent = { policy: 'spend', limit: 1_000, remaining: 400, windowSeconds: 3_600 }
   const refusing = policy({
     ...spent,
     retryAfterMs: 3_000_000,

@@ -264,7 +264,7 @@ function policy(
 ): ReportedPolicy {
   const moreAfterMs = resetAfterMs
   return {
-    name,
+    policy: name,
     limit,
     remaining,
     windowSeconds,

@@ -16,7 +16,7 @@ export const github: Dialect = {
     return [
       ...xRateLimitEpoch.headers(report),
       ['X-RateLimit-Used', `${Math.max(0, expiring.limit - expiring.remaining)}`],
-      ['X-RateLimit-Resource', printable(expiring.policy.name)],
+      ['X-RateLimit-Resource', printable(expiring.policy.policy)],
     ]
   },
 }

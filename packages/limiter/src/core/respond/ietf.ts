@@ -1,4 +1,4 @@
-import type { Dialect, Header, Report, ReportedPolicy } from './dialect.ts'
+import type { Dialect, Header, QuotaUnit, Report, ReportedPolicy } from './dialect.ts'
 import { secondsUp, wholeWindow } from './seconds.ts'
 import { parameter, string } from './structured-field.ts'
 
@@ -29,7 +29,7 @@ export function quotaFields({ policies }: Report, limit: (policy: ReportedPolicy
   let quotas = ''
   let limits = ''
   for (const policy of policies) {
-    const name = quotas === '' ? string(policy.name) : `, ${string(policy.name)}`
+    const name = quotas === '' ? string(policy.policy) : `, ${string(policy.policy)}`
     quotas += name + quota(policy)
     limits += name + limit(policy)
   }
@@ -46,11 +46,17 @@ export function untilMore(policy: ReportedPolicy): number | undefined {
     : secondsUp(policy.moreAfterMs)
 }
 
+/** What is counted, unless that is requests. */
+function unitOf({ unit, windowSeconds }: ReportedPolicy): QuotaUnit | undefined {
+  if (unit === undefined && windowSeconds === undefined) return 'concurrent-requests'
+  return unit === 'requests' ? undefined : unit
+}
+
 /** Of the first field. */
 function quota(policy: ReportedPolicy): string {
   return (
     parameter('q', policy.limit) +
-    parameter('qu', policy.unit === 'requests' ? undefined : policy.unit) +
+    parameter('qu', unitOf(policy)) +
     parameter('w', wholeWindow(policy.windowSeconds)) +
     parameter('pk', policy.partitionKey)
   )
