@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import autocannon from 'autocannon'
 import { print, rounds } from './rounds.mjs'
 
-const REQUESTS = 20_000
+const REQUESTS = 40_000
 
 async function start(name) {
   const child = fork(new URL('./http-server.mjs', import.meta.url), [name])
@@ -30,7 +30,7 @@ for (const names of [
   ['hono', 'hono + sluice', 'hono + hono-rate-limiter'],
 ]) {
   const servers = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await start(name)])))
-  const rows = await rounds(Object.fromEntries(names.map((name) => [name, servers[name].run])))
+  const rows = await rounds(Object.fromEntries(names.map((name) => [name, servers[name].run])), 9)
   print(names[0], 'us of CPU a request', rows)
   for (const { name, median } of rows.slice(1))
     console.log(`  ${name} adds ${(median - rows[0].median).toFixed(1)} us`)

@@ -56,6 +56,12 @@ describe('a gate’s options', () => {
     [{ limit: 1, period: '1m', identifier: 'naïve' }, /printable ASCII/],
     [{ limit: 1, period: '1m', plan: () => 'pro' }, /give both/],
     [{ limit: 1, period: '1m', allowList: [''] }, /empty entry/],
+    [{ limit: 1, period: '1m', allowList: (() => true) as never }, /to decide by request, give skip/],
+    [{ limit: 1, period: '1m', identifier: (() => 'p') as never }, /identifier must be text/],
+    [{ limit: 1, period: '1m', headers: false as never }, /headers may be always, denied/],
+    [{ limit: 1, period: '1m', retryAfter: 60 as never }, /retryAfter may be seconds, date/],
+    [{ limit: 1, period: '1m', name: 'n', store: { increment() {} } as never }, /a store of this library/],
+    [{ limit: 1, period: '1m', ban: 3 } as never, /no option is named "ban": give block/],
     [{ limit: 1, period: '1m', domain: 'd' }, /domain has no effect beside limit/],
     [{ policies: { p: { limit: 1, period: '1m' } }, burst: 3 }, /burst has no effect beside policies/],
     [{ policies: {} }, /at least one policy/],
@@ -162,6 +168,21 @@ describe('a gate', () => {
     await gate.reset('192.0.2.1')
     expect((await gate.enter(arrival())).info?.remaining).toBe(4)
     await expect(gate.peek('192.0.2.1')).rejects.toThrow('cannot be looked at')
+  })
+
+  it('gives such a function the key, as lists name it', async () => {
+    const gate = createGate<[string]>({
+      limit: (_native, key) => (key === 'vip' ? 9 : 1),
+      period: '1m',
+      key: (native) => native,
+    })
+    expect((await gate.enter(arrival({ native: ['vip'] }))).info?.limit).toBe(9)
+    expect((await gate.enter(arrival({ native: ['ada'] }))).info?.limit).toBe(1)
+  })
+
+  it('takes a lack of address from a function as such, be it null', async () => {
+    const gate = createGate<[string]>({ limit: 1, period: '1m', address: () => null as never })
+    expect(() => gate.enter(arrival())).toThrow('neither key nor client address')
   })
 
   it('uses a limiter that others use too', async () => {

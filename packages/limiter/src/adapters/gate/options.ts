@@ -11,8 +11,11 @@ import type { RateLimitInfo } from './info.ts'
 /** A policy of an adapter: a limiter's, whose limit may depend on the request. */
 export interface GatePolicy<N extends Native>
   extends Omit<LimiterPolicy, 'algorithm' | 'limit' | 'onStoreError'> {
-  /** Whole, ≥ 0; 0 refuses everything. From a function, anything else fails the request: it never means unlimited. */
-  readonly limit: number | Ask<N, number>
+  /**
+   * Whole, ≥ 0; 0 refuses everything. A function is given the key too, as lists name it; anything else that it gives
+   * fails the request: it never means unlimited.
+   */
+  readonly limit: number | Ask<[...N, key: string | undefined], number>
   /**
    * Default: windows that open with a caller's first request (`token-bucket` with `refill: interval`), or
    * `fixed-window` where the period is a calendar's.
@@ -156,7 +159,7 @@ export interface Timers {
 /** Names that express-rate-limit, hono-rate-limiter and @fastify/rate-limit have for the same things. */
 export interface AliasOptions<N extends Native> {
   /** `limit` */
-  readonly max?: number | Ask<N, number>
+  readonly max?: GatePolicy<N>['limit']
   /** `period` */
   readonly windowMs?: number | string
   /** `period` */

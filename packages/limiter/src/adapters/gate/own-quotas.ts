@@ -43,7 +43,7 @@ export function ownQuotas<N extends Native>(settings: Settings<N>, store: Store)
   return {
     ask(arrival, caller, cost) {
       if (simple) return base.check(caller.key, { cost })
-      const own = soon(special.find(arrival, caller), (own) => own ?? dynamic?.(arrival) ?? base)
+      const own = soon(special.find(arrival, caller), (own) => own ?? dynamic?.(arrival, caller) ?? base)
       return soon(own, (limiter) => limiter.check(caller.key, { cost }))
     },
     settle: (decision, actual) => settledIn(store, decision, actual),
@@ -149,14 +149,14 @@ function specialQuotas<N extends Native>(
 function dynamicLimiters<N extends Native>(
   policies: Readonly<Record<string, GatePolicy<N>>>,
   make: (limits: Readonly<Record<string, number>>) => AnyLimiter,
-): ((arrival: Arrival<N>) => Promise<AnyLimiter>) | undefined {
+): ((arrival: Arrival<N>, caller: Caller) => Promise<AnyLimiter>) | undefined {
   const entries = Object.entries(policies)
   if (entries.every(([, { limit }]) => typeof limit === 'number')) return undefined
   const made = new Map<string, AnyLimiter>()
-  return async ({ native }) => {
+  return async ({ native }, { shown }) => {
     const limits: [string, number][] = []
     for (const [name, { limit }] of entries) {
-      const own = typeof limit === 'function' ? await limit(...native) : limit
+      const own = typeof limit === 'function' ? await limit(...native, shown) : limit
       limits.push([name, wholeNumber('limit', own, 0)])
     }
     const id = limits.map(([, limit]) => limit).join()

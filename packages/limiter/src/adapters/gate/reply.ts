@@ -6,7 +6,7 @@ import type { Problem } from '../../core/respond/problem.ts'
 import { type Reply, respondTo } from '../../core/respond/respond.ts'
 import type { Native } from './arrival.ts'
 import type { RateLimitInfo } from './info.ts'
-import type { Settings } from './settings.ts'
+import { oneOf, type Settings } from './settings.ts'
 import { given, type Soon, soon } from './soon.ts'
 
 /** A refusal, ready to be sent. */
@@ -36,6 +36,8 @@ export interface Replies<N extends Native> {
 export function repliesOf<N extends Native>(settings: Settings<N>): Replies<N> {
   const { headers: when = 'always', retryAfter = 'seconds', jitter, message, statusCode } = settings
   const dialect = dialectsOf(settings.dialect ?? 'ietf')
+  oneOf('headers', when, ['always', 'denied'])
+  oneOf('retryAfter', retryAfter, ['seconds', 'date'])
   const exposed = exposedHeaders(dialect).join(', ')
   if (jitter !== undefined && !(jitter >= 0 && jitter <= 1))
     throw new ConfigError(`jitter must lie in 0–1, not ${jitter}`)

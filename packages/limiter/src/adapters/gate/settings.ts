@@ -20,6 +20,27 @@ const ALIASES: Readonly<Record<string, string>> = {
   keyGenerator: 'key',
 }
 const TRANSLATED = ['passOnStoreError', 'skipOnError', 'standardHeaders', 'legacyHeaders']
+/** Names that other libraries have for what is done otherwise here. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  addHeaders: 'give dialect, [] for none',
+  addHeadersOnExceeding: 'give headers: denied, or dialect',
+  ban: 'give block',
+  blockDuration: 'give block, with after: 1',
+  cache: 'a store holds up to its maxKeys, and forgets nobody who still counts',
+  continueExceeding: 'give block; who only asks again is not punished',
+  enableDraftSpec: 'give dialect: draft-06',
+  exponentialBackoff: 'give block; who only asks again is not punished',
+  generateKey: 'give key; what shares a limiter counts together',
+  ignoreUserAgents: 'give skip',
+  nameSpace: 'give store and name',
+  onBanReach: 'give onLimitReached',
+  onExceeded: 'give onLimitReached',
+  onExceeding: 'the application finds the figures under requestPropertyName',
+  redis: 'give store and name',
+  requestStorePropertyName: 'getKey and resetKey are the limiter’s own',
+  storage: 'give store and name',
+  throttlers: 'give limit and period, or policies by name',
+}
 const NAMES =
   `limit period algorithm burst refill rounding soft shadow block identifier policies limiter rules domain
   attributes plan plans overrides key onMissingKey address trustProxy proxyHeader ipv6Subnet ipv4Subnet allowList
@@ -52,6 +73,14 @@ export function settingsOf<N extends Native>(
   if (standardHeaders !== undefined || legacyHeaders !== undefined) {
     set('dialect', [...standard(standardHeaders), ...(legacyHeaders ? ['x-ratelimit-epoch'] : [])])
   }
+  for (const name of ['allowList', 'denyList']) {
+    if (settings[name] !== undefined && !Array.isArray(settings[name]))
+      throw new ConfigError(
+        `${name} must be a list of keys, addresses and CIDRs; to decide by request, give skip`,
+      )
+  }
+  if (settings.identifier !== undefined && typeof settings.identifier !== 'string')
+    throw new ConfigError('identifier must be text: policies of several names are given as policies')
   if (settings.store !== undefined && settings.name === undefined) {
     throw new ConfigError('a limiter with a store needs a name, to keep its counters apart from others')
   }
@@ -85,6 +114,7 @@ function standard(value: AliasOptions<Native>['standardHeaders']): DialectName[]
 }
 
 function unknown(name: string, more: readonly string[]): ConfigError {
+  if (Object.hasOwn(INSTEAD, name)) return new ConfigError(`no option is named "${name}": ${INSTEAD[name]}`)
   const right = nearest(name, [...NAMES, ...Object.keys(ALIASES), ...TRANSLATED, ...more])
   return new ConfigError(
     `no option is named ${JSON.stringify(name)}${right ? `; did you mean ${right}?` : ''}`,

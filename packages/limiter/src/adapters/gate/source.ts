@@ -61,6 +61,8 @@ export function quotasOf<N extends Native>(settings: Settings<N>): Quotas<N> {
 /** What leaves the process is held to a deadline, and has something to fall back on. */
 function storeOf<N extends Native>({ store, deadlineMs, logger, observe, name }: Settings<N>): Store {
   if (store === undefined) return new MemoryStore()
+  if (typeof (store as Partial<Store>).decide !== 'function')
+    throw new ConfigError('store must be a store of this library: those made for others count otherwise')
   if (!store.async || store instanceof FallbackStore) return store
   let last = ''
   return new FallbackStore(store, {

@@ -34,21 +34,11 @@ export interface NestModuleOptions extends NestOptions {
   readonly global?: boolean
 }
 
-/** What @nestjs/throttler has and this has not, and what does it here. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  throttlers: 'give limit and period, or policies by name',
-  blockDuration: 'give block, with after: 1',
-  generateKey: 'give key; all handlers count together, but those with @Throttle',
-  ignoreUserAgents: 'give skip',
-  storage: 'give store and name',
-}
-
 /** Options under our names. @throws ConfigError for what has none, or is there under both */
 export function translated(options: NestModuleOptions): NestModuleOptions {
   const { ttl, skipIf, getTracker, errorMessage, setHeaders, ipv6SubnetPrefix, ...ours } = options
-  if (Array.isArray(options)) throw new ConfigError(`options are no list: ${INSTEAD.throttlers}`)
-  const other = Object.keys(ours).find((name) => Object.hasOwn(INSTEAD, name))
-  if (other !== undefined) throw new ConfigError(`no option is named "${other}": ${INSTEAD[other]}`)
+  if (Array.isArray(options))
+    throw new ConfigError(`options are no list: give limit and period, or policies by name`)
   const theirs: NestModuleOptions = {
     ...(ttl !== undefined && { period: ttl }),
     ...(skipIf && { skip: skipIf }),
