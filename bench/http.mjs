@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import autocannon from 'autocannon'
 import { print, rounds } from './rounds.mjs'
 
-const REQUESTS = 40_000
+const REQUESTS = 20_000
 
 async function start(name) {
   const child = fork(new URL('./http-server.mjs', import.meta.url), [name])

@@ -20,19 +20,44 @@ export interface RateLimitInfo {
 }
 
 export function infoOf(decision: Decision, key: string | undefined, nowMs: number): RateLimitInfo {
-  const { limit, remaining, policy, policies, resetAfterMs } = decision
-  return {
-    limit,
-    used: limit === Number.POSITIVE_INFINITY ? 0 : limit - remaining,
-    remaining,
-    resetTime: resetAfterMs === null ? undefined : new Date(nowMs + resetAfterMs),
-    key,
-    policy,
-    soft: policies.some(isSoft),
-    decision,
+  return new Info(decision, key, nowMs)
+}
+
+/** A class for the sake of `resetTime`: to make a Date costs as much as the decision, and few ask for it. */
+class Info implements RateLimitInfo {
+  readonly limit: number
+  readonly used: number
+  readonly remaining: number
+  readonly key: string | undefined
+  readonly policy: string
+  readonly soft: boolean
+  readonly decision: Decision
+  readonly #nowMs: number
+
+  constructor(decision: Decision, key: string | undefined, nowMs: number) {
+    const { limit, remaining } = decision
+    this.limit = limit
+    this.used = limit === Number.POSITIVE_INFINITY ? 0 : limit - remaining
+    this.remaining = remaining
+    this.key = key
+    this.policy = decision.policy
+    this.soft = isSoft(decision.policies)
+    this.decision = decision
+    this.#nowMs = nowMs
+  }
+
+  get resetTime(): Date | undefined {
+    const { resetAfterMs } = this.decision
+    return resetAfterMs === null ? undefined : new Date(this.#nowMs + resetAfterMs)
+  }
+
+  toJSON(): RateLimitInfo {
+    const { resetTime } = this
+    return { ...this, resetTime }
   }
 }
 
-function isSoft({ soft }: Decision['policies'][number]): boolean {
-  return soft === true
+function isSoft(policies: Decision['policies']): boolean {
+  for (let i = 0; i < policies.length; i++) if (policies[i]!.soft === true) return true
+  return false
 }

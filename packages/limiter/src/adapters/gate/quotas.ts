@@ -1,5 +1,4 @@
 import { type Decision, receipt } from '../../core/decide/decision.ts'
-import type { Step } from '../../core/decide/step.ts'
 import type { Key } from '../../limiter.ts'
 import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost } from './options.ts'
@@ -16,11 +15,9 @@ export interface Quotas<N extends Native> {
   reset(key: Key): Promise<void>
 }
 
-function isLease({ plan }: Step): boolean {
-  return plan.algorithm.name === 'concurrency'
-}
-
 /** A lease ends with the request, however it ends; all else stays charged. */
 export function holdsLease(decision: Decision): boolean {
-  return decision[receipt]?.steps.some(isLease) ?? false
+  const steps = decision[receipt]?.steps ?? []
+  for (let i = 0; i < steps.length; i++) if (steps[i]!.plan.algorithm.name === 'concurrency') return true
+  return false
 }

@@ -59,7 +59,7 @@ export interface ReportOptions {
  */
 export function reportOf(decision: Decision, options: ReportOptions): Report {
   const { allowed, degraded, policies } = decision
-  const shown = degraded ? [] : policies.some(isShadow) ? policies.filter((own) => !isShadow(own)) : policies
+  const shown = degraded ? [] : enforced(policies)
   const index = binding(shown, allowed)
   const all = options.policies !== 'binding'
   return {
@@ -82,6 +82,9 @@ function marked(policies: readonly PolicyFigures[], options: ReportOptions): rea
   }))
 }
 
-function isShadow({ shadow }: PolicyFigures): boolean {
-  return shadow === true
+function enforced(policies: readonly PolicyFigures[]): readonly PolicyFigures[] {
+  for (let i = 0; i < policies.length; i++) {
+    if (policies[i]!.shadow === true) return policies.filter(({ shadow }) => shadow !== true)
+  }
+  return policies
 }

@@ -9,7 +9,7 @@ const GENERATIONS = ['draft-03', 'draft-06', 'draft-07', 'ietf'] as const
 
 const lines = (headers: readonly Header[]): string =>
   headers.map(([name, value]) => `${name}: ${value}`).join(' · ')
-const say = (dialect: DialectName, report: Report): string => lines(dialects[dialect].headers(report))
+const say = (dialect: DialectName, report: Report): string => lines(dialects[dialect]().headers(report))
 
 describe.each(Object.entries(vectors))('%s', (_id, vector) => {
   const { report } = vector
@@ -112,9 +112,31 @@ describe('dialects that report one policy', () => {
   })
 })
 
+describe('a dialect that keeps what it said last', () => {
+  it('notices what is new in the next response', () => {
+    const { headers } = dialects.ietf()
+    const ones = [
+      [policy({})],
+      [policy({ remaining: 1 })],
+      [policy({ limit: 7 })],
+      [policy({ policy: 'hour' })],
+      [policy({ windowSeconds: 3_600 })],
+      [policy({ unit: 'content-bytes' })],
+      [policy({ partitionKey: Uint8Array.of(1) })],
+      [policy({ partitionKey: Uint8Array.of(2) })],
+      [policy({ policy: 'b' }), policy({})],
+      [policy({})],
+    ]
+    for (const policies of ones) {
+      expect(lines(headers(report(policies)))).toBe(say('ietf', report(policies)))
+    }
+  })
+})
+
 describe('the list of dialects', () => {
   it('knows each by its own name, and each lists what it sends', () => {
-    for (const [key, dialect] of Object.entries(dialects)) {
+    for (const [key, make] of Object.entries(dialects)) {
+      const dialect = make()
       expect(dialect.name).toBe(key)
       expect(
         dialect

@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.ts'
-import { ietf, quotaFields, untilMore } from './ietf.ts'
+import { FIELDS, quotaFields, untilMore } from './ietf.ts'
 import { parameter } from './structured-field.ts'
 
 /**
@@ -7,16 +7,16 @@ import { parameter } from './structured-field.ts'
  *
  *     RateLimit: "default";a=50;w=30;c=1
  */
-export const ietfNext: Dialect = {
-  name: 'ietf-next',
-  names: ietf.names,
-  headers: (report) =>
-    quotaFields(
-      report,
-      (policy) =>
+export function ietfNext(): Dialect {
+  return {
+    name: 'ietf-next',
+    names: FIELDS,
+    headers: quotaFields(
+      (policy, { cost }) =>
         parameter('a', policy.remaining) +
         parameter('w', untilMore(policy)) +
         parameter('pk', policy.partitionKey) +
-        parameter('c', report.cost),
+        parameter('c', cost),
     ),
+  }
 }

@@ -1,4 +1,4 @@
-import type { Dialect, Header, QuotaUnit, Report, ReportedPolicy } from './dialect.ts'
+import type { Dialect, QuotaUnit, Report, ReportedPolicy } from './dialect.ts'
 import { secondsUp, wholeWindow } from './seconds.ts'
 import { parameter, string } from './structured-field.ts'
 
@@ -10,33 +10,77 @@ import { parameter, string } from './structured-field.ts'
  *
  * `t` is the time until `r` grows, which is what -10 and -11 ask for, and never passes Retry-After.
  */
-export const ietf: Dialect = {
-  name: 'ietf',
-  names: ['RateLimit-Policy', 'RateLimit'],
-  headers: (report) =>
-    quotaFields(
-      report,
+export function ietf(): Dialect {
+  return {
+    name: 'ietf',
+    names: FIELDS,
+    headers: quotaFields(
       (policy) =>
         parameter('r', policy.remaining) +
         parameter('t', untilMore(policy)) +
         parameter('pk', policy.partitionKey),
     ),
+  }
 }
 
-/** Both fields; `limit` gives the parameters of the second. None without policies: an empty List is not sent. */
-export function quotaFields({ policies }: Report, limit: (policy: ReportedPolicy) => string): Header[] {
-  if (policies.length === 0) return []
-  let quotas = ''
-  let limits = ''
-  for (const policy of policies) {
-    const name = quotas === '' ? string(policy.policy) : `, ${string(policy.policy)}`
-    quotas += name + quota(policy)
-    limits += name + limit(policy)
+export const FIELDS = ['RateLimit-Policy', 'RateLimit'] as const
+
+/** What is said of one policy in every response alike. */
+interface Quota {
+  readonly of: ReportedPolicy
+  readonly name: string
+  readonly text: string
+}
+
+/**
+ * Both fields; `limit` gives the parameters of the second. None without policies: an empty List is not sent. Quotas
+ * are taken from the last response where they are the same: putting them together is half of the work.
+ */
+export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => string): Dialect['headers'] {
+  const last: Quota[] = []
+  return (report) => {
+    const { policies } = report
+    let quotas = ''
+    let limits = ''
+    for (let i = 0; i < policies.length; i++) {
+      const policy = policies[i]!
+      let quota = last[i]
+      if (quota === undefined || !isAlike(quota.of, policy)) {
+        quota = quotaOf(policy)
+        last[i] = quota
+      }
+      const separator = i === 0 ? '' : ', '
+      quotas += separator + quota.text
+      limits += separator + quota.name + limit(policy, report)
+    }
+    return policies.length === 0
+      ? []
+      : [
+          [FIELDS[0], quotas],
+          [FIELDS[1], limits],
+        ]
   }
-  return [
-    ['RateLimit-Policy', quotas],
-    ['RateLimit', limits],
-  ]
+}
+
+function isAlike(a: ReportedPolicy, b: ReportedPolicy): boolean {
+  return (
+    a.policy === b.policy &&
+    a.limit === b.limit &&
+    a.windowSeconds === b.windowSeconds &&
+    a.unit === b.unit &&
+    a.partitionKey === b.partitionKey
+  )
+}
+
+function quotaOf(policy: ReportedPolicy): Quota {
+  const name = string(policy.policy)
+  const text =
+    name +
+    parameter('q', policy.limit) +
+    parameter('qu', unitOf(policy)) +
+    parameter('w', wholeWindow(policy.windowSeconds)) +
+    parameter('pk', policy.partitionKey)
+  return { of: policy, name, text }
 }
 
 /** Seconds until more is available; undefined when the quota is full, or has no window. */
@@ -50,14 +94,4 @@ export function untilMore(policy: ReportedPolicy): number | undefined {
 function unitOf({ unit, windowSeconds }: ReportedPolicy): QuotaUnit | undefined {
   if (unit === undefined && windowSeconds === undefined) return 'concurrent-requests'
   return unit === 'requests' ? undefined : unit
-}
-
-/** Of the first field. */
-function quota(policy: ReportedPolicy): string {
-  return (
-    parameter('q', policy.limit) +
-    parameter('qu', unitOf(policy)) +
-    parameter('w', wholeWindow(policy.windowSeconds)) +
-    parameter('pk', policy.partitionKey)
-  )
 }

@@ -41,10 +41,9 @@ export function respondTo(decision: Decision, options: RespondOptions): Reply {
 }
 
 function told(chosen: readonly Dialect[], report: Report): Header[] {
-  const [dialect] = chosen
-  return dialect !== undefined && chosen.length === 1
-    ? dialect.headers(report)
-    : chosen.flatMap((each) => each.headers(report))
+  return chosen.length === 1
+    ? chosen[0]!.headers(report)
+    : chosen.flatMap((dialect) => dialect.headers(report))
 }
 
 function refusal(decision: Decision, options: RespondOptions, headers: Header[]): Reply {
