@@ -123,6 +123,17 @@ describe('a gate', () => {
     expect((await gate.enter(arrival())).refusal).toBeUndefined()
   })
 
+  it('shows when all is available again as a Date, in JSON too', async () => {
+    const gate = createGate<[string]>({ limit: 2, period: '1m', wallClock: () => 1_000 })
+    const { info } = await gate.enter(arrival())
+    expect(info?.resetTime).toEqual(new Date(61_000))
+    expect(JSON.parse(JSON.stringify(info))).toMatchObject({
+      limit: 2,
+      used: 1,
+      resetTime: '1970-01-01T00:01:01.000Z',
+    })
+  })
+
   it('judges a request once', async () => {
     const gate = createGate<[string]>({ limit: 1, period: '1m' })
     const once = arrival()

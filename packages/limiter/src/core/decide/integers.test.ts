@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ceilDiv, floorDiv, MAX, unitFor } from './integers.ts'
+import { ceilDiv, floorDiv, MAX, remainder, unitFor } from './integers.ts'
 
 const whole = fc.oneof(
   fc.nat(1_000),
@@ -19,6 +19,7 @@ describe('whole division', () => {
     fc.assert(
       fc.property(division, ([a, b]) => {
         expect(BigInt(floorDiv(a, b))).toBe(BigInt(a) / BigInt(b))
+        expect(BigInt(remainder(a, b))).toBe(BigInt(a) % BigInt(b))
         expect(BigInt(ceilDiv(a, b))).toBe((BigInt(a) + BigInt(b) - 1n) / BigInt(b))
       }),
       { numRuns: 10_000 },
