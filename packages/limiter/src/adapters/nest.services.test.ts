@@ -129,6 +129,7 @@ describe('Nest', () => {
     expect(() => Throttle(limits)).toThrow('no limit is named "short" here')
     expect(() => SkipThrottle({ short: true } as never)).toThrow('no limit is named "short" here')
     expect(() => Throttle({ blockDuration: 1 } as never)).toThrow('give block')
+    expect(() => Throttle({ limt: 1 } as never)).toThrow('did you mean limit?')
   })
 
   it('limits the handlers of a class together, but those that say otherwise', async () => {

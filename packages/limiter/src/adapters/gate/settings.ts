@@ -62,10 +62,9 @@ export function settingsOf<N extends Native>(
     if (Object.hasOwn(settings, name)) throw new ConfigError(`${name} is given twice, under two names`)
     settings[name] = value
   }
+  checkNames(options, more)
   for (const [name, value] of given) {
-    if (NAMES.includes(name)) set(name, value)
-    else if (Object.hasOwn(ALIASES, name)) set(ALIASES[name]!, value)
-    else if (!TRANSLATED.includes(name)) throw unknown(name, more)
+    if (!TRANSLATED.includes(name)) set(Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name, value)
   }
   const onStoreError = options.passOnStoreError ?? options.skipOnError
   if (onStoreError !== undefined) set('onStoreError', onStoreError ? 'open' : 'closed')
@@ -113,9 +112,19 @@ function standard(value: AliasOptions<Native>['standardHeaders']): DialectName[]
   }
 }
 
-function unknown(name: string, more: readonly string[]): ConfigError {
+/**
+ * @param more names of options that the framework's adapter reads itself
+ * @throws ConfigError for an unknown option
+ */
+export function checkNames(options: object, more: readonly string[]): void {
+  const known = [...NAMES, ...Object.keys(ALIASES), ...TRANSLATED, ...more]
+  const wrong = Object.entries(options).find(([name, value]) => value !== undefined && !known.includes(name))
+  if (wrong !== undefined) throw unknown(wrong[0], known)
+}
+
+function unknown(name: string, known: readonly string[]): ConfigError {
   if (Object.hasOwn(INSTEAD, name)) return new ConfigError(`no option is named "${name}": ${INSTEAD[name]}`)
-  const right = nearest(name, [...NAMES, ...Object.keys(ALIASES), ...TRANSLATED, ...more])
+  const right = nearest(name, known)
   return new ConfigError(
     `no option is named ${JSON.stringify(name)}${right ? `; did you mean ${right}?` : ''}`,
   )

@@ -1,6 +1,6 @@
 import { createGate, type Gate } from '../gate/gate.ts'
 import { mergedOptions } from '../gate/merge.ts'
-import { type NestModuleOptions, type NestOptions, translated } from './options.ts'
+import { type NestModuleOptions, type NestOptions, OWN, translated } from './options.ts'
 import type { Native } from './parts.ts'
 
 /** The limiters of a module: the general one, and those of handlers and classes, made when they are first met. */
@@ -30,5 +30,5 @@ export class Gates {
 }
 
 function gateOf(options: NestModuleOptions): Gate<Native> {
-  return createGate<Native>(options, ['global', 'exception'])
+  return createGate<Native>(options, OWN)
 }

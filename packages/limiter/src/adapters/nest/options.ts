@@ -2,6 +2,7 @@ import type { ExecutionContext } from '@nestjs/common'
 import { ConfigError } from '../../core/errors.ts'
 import type { RateLimitInfo } from '../gate/node-http.ts'
 import type { GateOptions } from '../gate/options.ts'
+import { checkNames } from '../gate/settings.ts'
 import { type Native, requestOf } from './parts.ts'
 
 /** Names that @nestjs/throttler has for the same things. */
@@ -34,6 +35,9 @@ export interface NestModuleOptions extends NestOptions {
   readonly global?: boolean
 }
 
+/** Options that the gate does not know. */
+export const OWN = ['global', 'exception'] as const
+
 /** Options under our names. @throws ConfigError for what has none, or is there under both */
 export function translated(options: NestModuleOptions): NestModuleOptions {
   const { ttl, skipIf, getTracker, errorMessage, setHeaders, ipv6SubnetPrefix, ...ours } = options
@@ -49,5 +53,7 @@ export function translated(options: NestModuleOptions): NestModuleOptions {
   }
   const twice = Object.keys(theirs).find((name) => ours[name as keyof typeof ours] !== undefined)
   if (twice !== undefined) throw new ConfigError(`${twice} is given twice, under two names`)
-  return { ...ours, ...theirs }
+  const all = { ...ours, ...theirs }
+  checkNames(all, OWN)
+  return all
 }
