@@ -46,7 +46,7 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
       if (handler === undefined || info === undefined) return refusalOf(refusal, verdict)
       c.res = await handler(c, next, info)
     } else {
-      for (const [name, value] of told) c.header(name, value)
+      for (let i = 0; i < told.length; i++) c.header(told[i]![0], told[i]![1])
       await next()
     }
     // A response that the handler made by itself has nothing of what was set before; setting it then builds it anew.
