@@ -1,6 +1,6 @@
 import { type Decision, decisionOf, type Receipt, type Subject } from './core/decide/decision.ts'
 import { MAX } from './core/decide/integers.ts'
-import type { Step } from './core/decide/step.ts'
+import { isLease, type Step } from './core/decide/step.ts'
 import type { Answer, Charge, Once, Outcome, Store } from './stores/store.ts'
 
 /** The steps of one request and, side by side, the policies behind them. */
@@ -74,10 +74,6 @@ export function next<Async extends boolean, T, U>(
   go: (value: T) => U,
 ): Answer<Async, U> {
   return (answer instanceof Promise ? answer.then(go) : go(answer as T)) as Answer<Async, U>
-}
-
-function isLease(step: Step): boolean {
-  return step.plan.algorithm.name === 'concurrency'
 }
 
 /**

@@ -4,6 +4,8 @@ import { createGate } from './gate/gate.ts'
 import type { RateLimitInfo } from './gate/info.ts'
 import type { GateOptions } from './gate/options.ts'
 import { withoutOutcomes } from './gate/settings.ts'
+import { retryAfterOf } from './gate/verdict.ts'
+import { extensionsOf, type RefusalExtensions } from './graphql/extensions.ts'
 import { operationCost } from './graphql/operation-cost.ts'
 
 export { operationCost, type RateLimitInfo }
@@ -21,24 +23,14 @@ export type GraphqlOptions<C> = GateOptions<[context: C, operation: Operation<C>
 
 /** Thrown in place of an operation's execution. Its `extensions` are what servers put into the answer. */
 export class OperationRefused extends SluiceError {
-  readonly extensions: {
-    readonly code: 'RATE_LIMITED'
-    /** Whole seconds; absent when no wait helps. */
-    readonly retryAfter?: number
-    /** Read by Apollo and Yoga: the status of the whole response. */
-    readonly http: { readonly status: number }
-  }
+  readonly extensions: RefusalExtensions
 
   constructor(status: number, retryAfter: number | undefined) {
     super(
       'ERR_SLUICE_LIMIT_EXCEEDED',
       retryAfter === undefined ? 'over the limit' : `over the limit: retry after ${retryAfter} s`,
     )
-    this.extensions = {
-      code: 'RATE_LIMITED',
-      ...(retryAfter === undefined ? undefined : { retryAfter }),
-      http: { status },
-    }
+    this.extensions = extensionsOf(status, retryAfter)
   }
 }
 
@@ -71,7 +63,6 @@ export function rateLimit<C = any>(
     await verdict.wait()
     const { refusal, info } = verdict
     if (refusal === undefined) return info
-    const [, retryAfter] = verdict.headers().find(([name]) => name === 'Retry-After') ?? []
-    throw new OperationRefused(refusal.status, retryAfter === undefined ? undefined : Number(retryAfter))
+    throw new OperationRefused(refusal.status, retryAfterOf(verdict))
   }
 }

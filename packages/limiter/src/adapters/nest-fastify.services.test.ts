@@ -1,34 +1,25 @@
-import { All, Controller, type ExecutionContext, Get, Req, Res } from '@nestjs/common'
+import { Controller, type ExecutionContext, Get } from '@nestjs/common'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { type Application, adapterSuite } from '@sluice/conformance'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { decorate, listen } from './nest/nest.test-support.ts'
+import { decorate, EXCEPT, everything, listen } from './nest/nest.test-support.ts'
 import { RateLimitModule, SkipThrottle, Throttle } from './nest.ts'
 
 adapterSuite({ describe, it }, 'Nest over Fastify', {
   header: ([context], name) =>
     (context as ExecutionContext).switchToHttp().getRequest<FastifyRequest>().headers[name] as string,
   listen(options, application) {
-    class Everything {
-      all(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-        return answer(application, request, reply)
-      }
-    }
-    Controller()(Everything)
-    decorate(Everything, 'all', All('*'))
-    Req()(Everything.prototype, 'all', 0)
-    Res()(Everything.prototype, 'all', 1)
+    const controller = everything('*', (request: FastifyRequest, reply: FastifyReply) =>
+      answer(application, request, reply),
+    )
     return listen({
       imports: options.map((each) => RateLimitModule.forRoot(each)),
-      controllers: [Everything],
+      controllers: [controller],
       platform: new FastifyAdapter(),
     })
   },
-  except: {
-    'calls a problem a problem': 'Nest gives every exception the type application/json',
-    'lets a function write the body, from the figures': 'Nest puts text into an object of its own',
-  },
+  except: EXCEPT,
 })
 
 async function answer(application: Application, request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -1,34 +1,25 @@
-import { All, Controller, type ExecutionContext, Get, Req, Res } from '@nestjs/common'
+import { Controller, type ExecutionContext, Get } from '@nestjs/common'
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js'
 import { type Application, adapterSuite } from '@sluice/conformance'
 import type { Request, Response } from 'express'
 import { describe, expect, it } from 'vitest'
 import { MemoryStore } from '../stores/memory.ts'
 import { FakeClock } from '../testing.ts'
-import { decorate, listen } from './nest/nest.test-support.ts'
+import { decorate, EXCEPT, everything, listen } from './nest/nest.test-support.ts'
 import { type NestModuleOptions, RateLimitGuard, RateLimitModule, SkipThrottle, Throttle } from './nest.ts'
 
 adapterSuite({ describe, it }, 'Nest', {
   header: ([context], name) => (context as ExecutionContext).switchToHttp().getRequest().get(name),
   listen(options, application) {
-    class Everything {
-      all(request: Request, response: Response): Promise<void> {
-        return answer(application, request, response)
-      }
-    }
-    Controller()(Everything)
-    decorate(Everything, 'all', All('{*path}'))
-    Req()(Everything.prototype, 'all', 0)
-    Res()(Everything.prototype, 'all', 1)
+    const controller = everything('{*path}', (request: Request, response: Response) =>
+      answer(application, request, response),
+    )
     return listen({
       imports: options.map((each) => RateLimitModule.forRoot(each)),
-      controllers: [Everything],
+      controllers: [controller],
     })
   },
-  except: {
-    'calls a problem a problem': 'Nest gives every exception the type application/json',
-    'lets a function write the body, from the figures': 'Nest puts text into an object of its own',
-  },
+  except: EXCEPT,
 })
 
 async function answer(application: Application, request: Request, response: Response): Promise<void> {

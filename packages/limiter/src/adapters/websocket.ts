@@ -4,7 +4,7 @@ import { createGate } from './gate/gate.ts'
 import { anew, arrivalOf, type RateLimitInfo } from './gate/node-http.ts'
 import type { GateOptions } from './gate/options.ts'
 import { withoutOutcomes } from './gate/settings.ts'
-import type { Verdict } from './gate/verdict.ts'
+import { retryAfterOf, type Verdict } from './gate/verdict.ts'
 
 export type { RateLimitInfo }
 
@@ -36,7 +36,7 @@ export function rateLimit(
     const { info, refusal } = verdict
     if (typeof onRefused === 'function') onRefused(socket, info)
     else if (onRefused === 'close') {
-      const [, wait] = verdict.headers().find(([name]) => name === 'Retry-After') ?? []
+      const wait = retryAfterOf(verdict)
       socket.close(
         refusal?.status === 503 ? 1013 : 1008,
         wait === undefined ? 'rate limit' : `rate limit: retry after ${wait} s`,

@@ -1,5 +1,5 @@
 import type { Figures } from '../core/decide/figures.ts'
-import type { Step } from '../core/decide/step.ts'
+import { isLease, type Step } from '../core/decide/step.ts'
 import { ConfigError } from '../core/errors.ts'
 import type { Charge, Once, Outcome, Store } from './store.ts'
 
@@ -62,7 +62,7 @@ export class DenyCache implements Store<true> {
 
   async decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
     const step = steps[0]
-    if (steps.length !== 1 || step!.role !== 'enforce' || step!.plan.algorithm.name === 'concurrency') {
+    if (steps.length !== 1 || step!.role !== 'enforce' || isLease(step!)) {
       return this.#store.decide(steps, peek)
     }
     const asked = this.#now()

@@ -1,4 +1,5 @@
 import { planOf } from '@sluice/limiter/core/decide/algorithms'
+import { isLease } from '@sluice/limiter/core/decide/step'
 import type { Charge, Store } from '@sluice/limiter/stores/store'
 import type { App } from '../app.ts'
 import { HttpError } from '../problem.ts'
@@ -83,7 +84,7 @@ function actualCosts(charges: readonly Charged[], { cost, costs = {} }: CommitBo
 function changeOf({ at, degraded }: Reserved, charged: Charged, actual: number): Charge {
   const { name: _name, plan: policy, ...rest } = charged
   const plan = planOf(policy)
-  const settled = plan.algorithm.name === 'concurrency' ? 0 : actual // a lease ends, whatever it cost
+  const settled = isLease({ plan }) ? 0 : actual // a lease ends, whatever it cost
   const step = { ...rest, plan, role: 'enforce' as const }
   return { step, at, change: settled - charged.cost, ...(degraded && { degraded }) }
 }

@@ -22,7 +22,6 @@ type Incoming = IncomingMessage & { readonly originalUrl?: string }
 class NodeArrival<N extends Native> implements Arrival<N> {
   readonly native: N
   readonly holder: Incoming
-
   readonly #url: string | undefined
 
   constructor(request: Incoming, native: N, url: string | undefined) {

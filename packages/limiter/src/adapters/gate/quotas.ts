@@ -1,4 +1,5 @@
 import { type Decision, receipt } from '../../core/decide/decision.ts'
+import { isLease } from '../../core/decide/step.ts'
 import type { Key } from '../../limiter.ts'
 import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost } from './options.ts'
@@ -18,6 +19,6 @@ export interface Quotas<N extends Native> {
 /** A lease ends with the request, however it ends; all else stays charged. */
 export function holdsLease(decision: Decision): boolean {
   const steps = decision[receipt]?.steps ?? []
-  for (let i = 0; i < steps.length; i++) if (steps[i]!.plan.algorithm.name === 'concurrency') return true
+  for (let i = 0; i < steps.length; i++) if (isLease(steps[i]!)) return true
   return false
 }

@@ -21,6 +21,12 @@ export interface Verdict {
   readonly settle?: ((outcome: Outcome) => Promise<void>) | undefined
 }
 
+/** Whole seconds of a refusal's Retry-After, for where there are no headers; absent when no wait helps, or it is a date. */
+export function retryAfterOf(verdict: Verdict): number | undefined {
+  const seconds = Number(verdict.headers().find(([name]) => name === 'Retry-After')?.[1])
+  return Number.isNaN(seconds) ? undefined : seconds
+}
+
 /** Nobody's business. */
 export const FREE: Verdict = {
   headers: () => [],

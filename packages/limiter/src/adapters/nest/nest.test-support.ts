@@ -1,5 +1,14 @@
 import 'reflect-metadata'
-import type { DynamicModule, INestApplication, Provider, Type } from '@nestjs/common'
+import {
+  All,
+  Controller,
+  type DynamicModule,
+  type INestApplication,
+  type Provider,
+  Req,
+  Res,
+  type Type,
+} from '@nestjs/common'
 import type { AbstractHttpAdapter } from '@nestjs/core'
 import { Test } from '@nestjs/testing'
 
@@ -12,6 +21,26 @@ export function decorate(
   const descriptor = Object.getOwnPropertyDescriptor(owner.prototype, method)!
   for (const each of decorators) each(owner.prototype, method, descriptor)
 }
+
+/** A controller that answers whatever `path` matches. */
+export function everything<Q, R>(path: string, answer: (request: Q, response: R) => Promise<void>): Type {
+  class Everything {
+    all(request: Q, response: R): Promise<void> {
+      return answer(request, response)
+    }
+  }
+  Controller()(Everything)
+  decorate(Everything, 'all', All(path))
+  Req()(Everything.prototype, 'all', 0)
+  Res()(Everything.prototype, 'all', 1)
+  return Everything
+}
+
+/** What of the adapter suite is otherwise in Nest, and why. */
+export const EXCEPT = {
+  'calls a problem a problem': 'Nest gives every exception the type application/json',
+  'lets a function write the body, from the figures': 'Nest puts text into an object of its own',
+} as const
 
 /** What of Nest an application is made of here. */
 interface Application {

@@ -1,6 +1,7 @@
 import { type ExecutionContext, HttpException } from '@nestjs/common'
 import type { Answer } from '../gate/reply.ts'
-import type { Verdict } from '../gate/verdict.ts'
+import { retryAfterOf, type Verdict } from '../gate/verdict.ts'
+import { extensionsOf, type RefusalExtensions } from '../graphql/extensions.ts'
 
 /** What is thrown, for the filters of its kind of application to answer with. */
 export async function exceptionOf(
@@ -23,7 +24,7 @@ export async function exceptionOf(
 
 /** Filters know it as an HttpException, GraphQL servers by what they read of errors. */
 class GraphqlRefusal extends HttpException {
-  readonly extensions: object
+  readonly extensions: RefusalExtensions
   /** The status of the whole response, where nothing else is in it, as Mercurius reads it. */
   readonly statusCode: number
 
@@ -32,11 +33,7 @@ class GraphqlRefusal extends HttpException {
     const { detail } = body as { readonly detail?: unknown }
     if (typeof detail === 'string') this.message = detail
     this.statusCode = status
-    this.extensions = {
-      code: 'RATE_LIMITED',
-      ...(retryAfter === undefined ? undefined : { retryAfter }),
-      http: { status },
-    }
+    this.extensions = extensionsOf(status, retryAfter)
   }
 }
 
@@ -44,10 +41,4 @@ class GraphqlRefusal extends HttpException {
 function messageOf({ body, type }: Answer, retryAfter: number | undefined): string | object {
   if (type !== 'application/problem+json' || retryAfter === undefined) return body as string | object
   return { ...(body as object), retryAfter }
-}
-
-/** Whole seconds; absent when no wait helps. */
-function retryAfterOf(verdict: Verdict): number | undefined {
-  const seconds = Number(verdict.headers().find(([name]) => name === 'Retry-After')?.[1])
-  return Number.isNaN(seconds) ? undefined : seconds
 }

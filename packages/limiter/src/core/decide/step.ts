@@ -29,3 +29,8 @@ export interface Step {
   /** Units, ≥ 2, that a node may take ahead of this state and then grant by itself (stores/prepaid.ts). */
   readonly ahead?: number
 }
+
+/** Whether a step holds something that its request gives back when it ends, whatever it cost. */
+export function isLease({ plan }: Pick<Step, 'plan'>): boolean {
+  return plan.algorithm.name === 'concurrency'
+}
