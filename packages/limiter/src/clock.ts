@@ -8,6 +8,7 @@ export interface Clock {
  * to the wall clock. It may lag behind it by the time that the machine was suspended.
  */
 export function monotonicClock(): Clock {
-  const origin = performance.timeOrigin * 1_000
-  return { now: () => Math.floor(origin + performance.now() * 1_000) }
+  const own = performance // looked up once: to find the global takes longer than to ask it
+  const origin = own.timeOrigin * 1_000
+  return { now: () => Math.floor(origin + own.now() * 1_000) }
 }

@@ -26,11 +26,11 @@ export function decide<Async extends boolean>(
   peek: boolean,
 ): Answer<Async, Decision> {
   const { steps, subjects } = merged(asked)
-  const answer = store.decide(steps, peek) as Outcome | Promise<Outcome>
+  const answer = store.decide(steps, peek)
   return (
-    answer instanceof Promise
-      ? answer.then((outcome) => inWords(steps, subjects, outcome, peek))
-      : inWords(steps, subjects, answer, peek)
+    store.async
+      ? (answer as Promise<Outcome>).then((outcome) => inWords(steps, subjects, outcome, peek))
+      : inWords(steps, subjects, answer as Outcome, peek)
   ) as Answer<Async, Decision>
 }
 

@@ -98,8 +98,8 @@ export function createLimiter<const Name extends string, Async extends boolean =
 
   const ask = (key: Key, cost: number): Asked => {
     const identity = identityOf(key)
-    const steps = new Array<Step>(parts.length)
-    for (let i = 0; i < steps.length; i++) steps[i] = stepOf(parts[i]!, identity, cost)
+    const steps = [stepOf(parts[0]!, identity, cost)]
+    for (let i = 1; i < parts.length; i++) steps.push(stepOf(parts[i]!, identity, cost))
     return { steps, subjects }
   }
   const guard = (key: Key): Step => {
@@ -146,9 +146,7 @@ export function createLimiter<const Name extends string, Async extends boolean =
 }
 
 /** What a policy adds to every request: the same but for the key and the cost. */
-interface Part extends Pick<Step, 'plan' | 'policy' | 'role' | 'onStoreError'> {
-  readonly ahead: number | undefined
-  readonly watches: number | undefined
+interface Part extends Pick<Step, 'plan' | 'policy' | 'role' | 'onStoreError' | 'ahead' | 'watches'> {
   readonly subject: Subject
 }
 
@@ -164,7 +162,7 @@ function partsOf(policy: string, name: string, given: LimiterPolicy, blockable: 
     ...(windowSeconds === undefined ? undefined : { windowSeconds }),
     ...(soft === undefined ? undefined : { soft }),
   }
-  const shared = { subject, ...(onStoreError === undefined ? undefined : { onStoreError }) }
+  const shared = { subject, onStoreError }
   const role = shadow ? 'shadow' : 'enforce'
   if (lease !== undefined) checkLease(lease, { algorithm: given.algorithm, role, guarded: false })
   const own: Part = { plan, policy, role, watches: undefined, ahead: aheadOf(lease, plan), ...shared }
@@ -185,11 +183,7 @@ const BY_HAND = { after: 1, within: 1, for: 1 }
 
 function stepOf({ plan, policy, role, watches, onStoreError, ahead }: Part, key: string, cost: number): Step {
   const own = role === 'guard' && cost > 1 ? 1 : cost
-  const step: { -readonly [K in keyof Step]: Step[K] } = { plan, policy, key, cost: own, role }
-  if (watches !== undefined) step.watches = watches
-  if (onStoreError !== undefined) step.onStoreError = onStoreError
-  if (ahead !== undefined) step.ahead = ahead
-  return step
+  return { plan, policy, key, cost: own, role, watches, onStoreError, ahead }
 }
 
 /** Lists of parts begin with NUL; so do texts that begin with it, so that a text never meets a list. */

@@ -43,7 +43,8 @@ export function subjectOf(plan: Plan): Subject {
       const charged = allowed && cost > 0
       const delay = charged ? (algorithm.delay?.(plan, before, 0, now) ?? 0) : 0
       const after = charged ? charge(now, cost, lease) : before
-      return figuresOf(plan, after, 0, now, ticks, cost, allowed, delay)
+      const left = algorithm.remaining(plan, after, 0, now)
+      return figuresOf(plan, { cells: after, cell: 0, now, ticks, left, allowed, delay }, cost)
     },
     settle(ticks, change, charged, lease) {
       const now = instantOf(plan, cells ?? none, 0, ticks)

@@ -5,7 +5,7 @@ import { createGate } from './gate/gate.ts'
 import { mergedOptions } from './gate/merge.ts'
 import { anew, arrivalOf, type Hands, judged, type RateLimitInfo, show } from './gate/node-http.ts'
 import type { GateOptions } from './gate/options.ts'
-import { soon } from './gate/soon.ts'
+import { remembered } from './gate/remembered.ts'
 import type { Verdict } from './gate/verdict.ts'
 
 export type { RateLimitInfo }
@@ -177,10 +177,9 @@ function limiterOf(options: FastifyRateLimitOptions): Limiter {
   return {
     hook,
     handler(request, reply, done) {
-      const answer = soon(judged(gate, arrivalOf(request.raw, [request]), HANDS, reply), (verdict) =>
-        answered(verdict, reply),
-      )
-      if (answer instanceof Promise) return answer
+      const verdict = judged(gate, arrivalOf(request.raw, [request]), HANDS, reply)
+      if (verdict instanceof Promise) return verdict.then((verdict) => answered(verdict, reply))
+      const answer = answered(verdict, reply)
       if (done === undefined) return Promise.resolve(answer)
       if (answer === undefined) done()
       return undefined
@@ -188,9 +187,12 @@ function limiterOf(options: FastifyRateLimitOptions): Limiter {
   }
 }
 
+/** As Fastify has them: a name that it must lower is a new text each time, to be looked up by its letters. */
+const lowered = remembered((name) => name.toLowerCase())
+
 const HANDS: Hands<FastifyReply> = {
   response: ({ raw }) => raw,
-  setHeader: (reply, name, value) => reply.header(name, value),
+  setHeader: (reply, name, value) => reply.header(lowered(name), value),
   getHeader: (reply, name) => reply.getHeader(name),
   show: ({ request }, name, info) => show(request, name, info),
 }

@@ -1,7 +1,7 @@
 import { type Clock, monotonicClock } from '../clock.ts'
 import type { Cells } from '../core/decide/algorithm.ts'
 import { admitted } from '../core/decide/combine.ts'
-import { type Figures, figuresOf, instantOf } from '../core/decide/figures.ts'
+import { type Figures, figuresOf, instantOf, type Look } from '../core/decide/figures.ts'
 import type { Step } from '../core/decide/step.ts'
 import { ConfigError } from '../core/errors.ts'
 import { Fingerprint } from './memory/fingerprint.ts'
@@ -28,7 +28,7 @@ export class MemoryStore implements Store<false> {
   readonly #clock: Clock
   readonly #budget: KeyBudget
   readonly #print = new Fingerprint(Math.random)
-  readonly #shelves = new Map<string, Shelf[]>()
+  readonly #shelves = new Map<string, Shelf>()
   readonly #order: Shelf[] = []
   readonly #spent = new Map<string, number>()
   readonly #spots: Spot[] = []
@@ -55,24 +55,8 @@ export class MemoryStore implements Store<false> {
   decide(steps: readonly Step[], peek: boolean): Outcome {
     const at = this.#clock.now()
     if (++this.#decisions % SWEEP_EVERY === 0) this.#sweep(at)
-    const spots = this.#spots
-    for (let i = 0; i < steps.length; i++) look(steps[i]!, this.#spot(i), this.#shelf(steps[i]!), at)
-    const allowed = admitted(steps, spots)
-    const charges = allowed && !peek
-    if (!allowed && !peek) this.#tellGuards(steps, at) // before they are read: one may block from now on
-    const figures: Figures[] = new Array(steps.length)
-    // A charge may move other states of its shelf: what is not charged is read before anything is.
-    for (let i = 0; i < steps.length; i++) {
-      if (!(charges && isCharged(steps[i]!, spots[i]!))) figures[i] = read(steps[i]!, spots[i]!)
-    }
-    if (charges) {
-      for (let i = 0; i < steps.length; i++) {
-        if (!isCharged(steps[i]!, spots[i]!)) continue
-        charge(steps[i]!, spots[i]!, steps.length > 1)
-        figures[i] = read(steps[i]!, spots[i]!)
-      }
-    }
-    return { allowed, at, figures }
+    // Most requests meet one policy; what they run through is kept short.
+    return steps.length === 1 ? this.#decideOne(steps[0]!, peek, at) : this.#decideAll(steps, peek, at)
   }
 
   settle(charges: readonly Charge[], once?: Once): boolean {
@@ -104,6 +88,39 @@ export class MemoryStore implements Store<false> {
     this.#budget.keys = 0
   }
 
+  #decideOne(step: Step, peek: boolean, at: number): Outcome {
+    const spot = this.#spot(0)
+    look(step, spot, this.#shelf(step), at)
+    if (!peek && isCharged(step, spot)) charge(step, spot, false)
+    return {
+      allowed: spot.allowed || step.role === 'shadow',
+      at,
+      figures: [figuresOf(step.plan, spot, step.cost)],
+    }
+  }
+
+  #decideAll(steps: readonly Step[], peek: boolean, at: number): Outcome {
+    const spots = this.#spots
+    for (let i = 0; i < steps.length; i++) look(steps[i]!, this.#spot(i), this.#shelf(steps[i]!), at)
+    const allowed = admitted(steps, spots)
+    const charges = allowed && !peek
+    if (!allowed && !peek) this.#tellGuards(steps, at) // before they are read: one may block from now on
+    const figures: Figures[] = new Array(steps.length)
+    // A charge may move other states of its shelf: what is not charged is read before anything is.
+    for (let i = 0; i < steps.length; i++) {
+      if (!(charges && isCharged(steps[i]!, spots[i]!)))
+        figures[i] = figuresOf(steps[i]!.plan, spots[i]!, steps[i]!.cost)
+    }
+    if (charges) {
+      for (let i = 0; i < steps.length; i++) {
+        if (!isCharged(steps[i]!, spots[i]!)) continue
+        charge(steps[i]!, spots[i]!, true)
+        figures[i] = figuresOf(steps[i]!.plan, spots[i]!, steps[i]!.cost)
+      }
+    }
+    return { allowed, at, figures }
+  }
+
   #tellGuards(steps: readonly Step[], at: number): void {
     for (let i = 0; i < steps.length; i++) {
       const { role, watches = -1, plan, key } = steps[i]!
@@ -120,17 +137,16 @@ export class MemoryStore implements Store<false> {
 
   /** A policy has one shelf for each kind of plan: a changed limit keeps what was used, a changed law starts anew. */
   #shelf({ policy, plan }: Pick<Step, 'plan' | 'policy'>): Shelf {
-    const shelves = this.#shelves.get(policy)
-    if (shelves !== undefined) {
-      for (const shelf of shelves) {
-        if (shelf.keeps.kind !== plan.kind) continue
-        if (shelf.lastPlan !== plan) keepFor(shelf, plan)
-        return shelf
-      }
+    const first = this.#shelves.get(policy)
+    for (let shelf = first; shelf !== undefined; shelf = shelf.next) {
+      if (shelf.lastPlan === plan) return shelf
+      if (shelf.keeps.kind !== plan.kind) continue
+      keepFor(shelf, plan)
+      return shelf
     }
     const shelf = new (plan.size === 0 ? Runs : Table)(plan, this.#budget, this.#print)
-    if (shelves === undefined) this.#shelves.set(policy, [shelf])
-    else shelves.push(shelf)
+    shelf.next = first
+    this.#shelves.set(policy, shelf)
     this.#order.push(shelf)
     return shelf
   }
@@ -159,19 +175,22 @@ export class MemoryStore implements Store<false> {
 }
 
 /** Where one step of the request at hand stands. Reused from request to request: a store decides one at a time. */
-interface Spot {
+interface Spot extends Draft<Look> {
   shelf: Shelf
-  cells: Cells
-  cell: number
-  /** The instant that counts, in the plan's units, and the clock's reading with the key's phase, in microseconds. */
-  now: number
-  ticks: number
-  allowed: boolean
-  delay: number
 }
+type Draft<T> = { -readonly [K in keyof T]: T[K] }
 
 function newSpot(): Spot {
-  return { shelf: undefined as never, cells: NONE, cell: 0, now: 0, ticks: 0, allowed: false, delay: 0 }
+  return {
+    shelf: undefined as never,
+    cells: NONE,
+    cell: 0,
+    now: 0,
+    ticks: 0,
+    left: 0,
+    allowed: false,
+    delay: 0,
+  }
 }
 
 function look({ plan, key, cost, phase = 0 }: Step, spot: Spot, shelf: Shelf, at: number): void {
@@ -185,7 +204,8 @@ function look({ plan, key, cost, phase = 0 }: Step, spot: Spot, shelf: Shelf, at
   const { cells } = spot
   const now = instantOf(plan, cells, spot.cell, ticks)
   spot.now = now
-  spot.allowed = cost === 0 || cost <= plan.algorithm.remaining(plan, cells, spot.cell, now)
+  spot.left = plan.algorithm.remaining(plan, cells, spot.cell, now)
+  spot.allowed = cost === 0 || cost <= spot.left
   spot.delay =
     spot.allowed && cost > 0 && plan.algorithm.delay !== undefined
       ? plan.algorithm.delay(plan, cells, spot.cell, now)
@@ -204,8 +224,5 @@ function charge({ plan, key, cost, lease = 0 }: Step, spot: Spot, moved: boolean
   }
   plan.algorithm.charge(plan, spot.cells, spot.cell, now, cost, lease)
   spot.cells[spot.cell] = now
-}
-
-function read({ plan, cost }: Step, { cells, cell, now, ticks, allowed, delay }: Spot): Figures {
-  return figuresOf(plan, cells, cell, now, ticks, cost, allowed, delay)
+  spot.left -= cost
 }

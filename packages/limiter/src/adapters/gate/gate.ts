@@ -93,20 +93,27 @@ function judging<N extends Native>(
   const denied = people(denyList.map((who) => [who, true]))
   const exempt = people(allowList.map((who) => [who, true]))
 
+  if (typeof cost === 'number') checkedCost(cost)
+  const weighed = (own: Exclude<typeof cost, number>, arrival: Arrival<N>, caller: Caller): Soon<Decision> =>
+    soon(given(own(...arrival.native)), (cost) => ask(arrival, caller, checkedCost(cost)))
+
   const identified = (arrival: Arrival<N>, standing: Standing, caller: Caller): Soon<Verdict> => {
     const { shown, address, keyless } = caller
     watch(arrival, address)
-    if (denied(shown, address)) return FORBIDDEN
-    if (keyless === 'skip' || exempt(shown, address)) return FREE
+    if (denied?.(shown, address)) return FORBIDDEN
+    if (keyless === 'skip' || exempt?.(shown, address)) return FREE
     if (keyless === 'deny') return verdict(arrival, standing, caller, NEVER)
-    const asked =
-      typeof cost === 'number'
-        ? ask(arrival, caller, checkedCost(cost))
-        : soon(given(cost(...arrival.native)), (own) => ask(arrival, caller, checkedCost(own)))
-    return soon(asked, (decision) => verdict(arrival, standing, caller, decision))
+    const asked = typeof cost === 'number' ? ask(arrival, caller, cost) : weighed(cost, arrival, caller)
+    return asked instanceof Promise
+      ? asked.then((decision) => verdict(arrival, standing, caller, decision))
+      : verdict(arrival, standing, caller, asked)
   }
-  const entered = (arrival: Arrival<N>, standing: Standing): Soon<Verdict> =>
-    soon(whose(arrival), (caller) => identified(arrival, standing, caller))
+  const entered = (arrival: Arrival<N>, standing: Standing): Soon<Verdict> => {
+    const caller = whose(arrival)
+    return caller instanceof Promise
+      ? caller.then((caller) => identified(arrival, standing, caller))
+      : identified(arrival, standing, caller)
+  }
   if (skip === undefined) return entered
   return (arrival, standing) =>
     soon(given(skip(...arrival.native)), (skipped) => (skipped ? FREE : entered(arrival, standing)))

@@ -9,7 +9,7 @@ import type { Store } from '../../stores/store.ts'
 import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost } from './options.ts'
 import { settledIn } from './own-quotas.ts'
-import type { Quotas } from './quotas.ts'
+import { hasLeases, type Quotas } from './quotas.ts'
 import type { Settings } from './settings.ts'
 import { given, type Soon, soon } from './soon.ts'
 
@@ -54,6 +54,7 @@ export function limiterQuotas<N extends Native>(settings: Settings<N>): Quotas<N
     },
     peek: async (key) => limiter.peek(key),
     reset: async (key) => limiter.reset(key),
+    leases: hasLeases(limiter),
   }
 }
 
@@ -91,6 +92,7 @@ export function ruledQuotas<N extends Native>(settings: Settings<N>, store: Stor
     settle: (decision, actual) => settledIn(store, decision, actual),
     peek: byRule,
     reset: byRule,
+    leases: true, // another rulebook may come
   }
 }
 

@@ -23,14 +23,13 @@ export function infoOf(decision: Decision, key: string | undefined, nowMs: numbe
   return new Info(decision, key, nowMs)
 }
 
-/** A class for the sake of `resetTime`: to make a Date costs as much as the decision, and few ask for it. */
+/** A class for the sake of what few ask for: to make a Date costs as much as the decision. */
 class Info implements RateLimitInfo {
   readonly limit: number
   readonly used: number
   readonly remaining: number
   readonly key: string | undefined
   readonly policy: string
-  readonly soft: boolean
   readonly decision: Decision
   readonly #nowMs: number
 
@@ -41,7 +40,6 @@ class Info implements RateLimitInfo {
     this.remaining = remaining
     this.key = key
     this.policy = decision.policy
-    this.soft = isSoft(decision.policies)
     this.decision = decision
     this.#nowMs = nowMs
   }
@@ -51,13 +49,12 @@ class Info implements RateLimitInfo {
     return resetAfterMs === null ? undefined : new Date(this.#nowMs + resetAfterMs)
   }
 
-  toJSON(): RateLimitInfo {
-    const { resetTime } = this
-    return { ...this, resetTime }
+  get soft(): boolean {
+    return this.decision.policies.some(({ soft }) => soft)
   }
-}
 
-function isSoft(policies: Decision['policies']): boolean {
-  for (let i = 0; i < policies.length; i++) if (policies[i]!.soft === true) return true
-  return false
+  toJSON(): RateLimitInfo {
+    const { resetTime, soft } = this
+    return { ...this, resetTime, soft }
+  }
 }

@@ -3,7 +3,7 @@ import type { Arrival, Native, Outcome } from './arrival.ts'
 import { added } from './expose.ts'
 import type { Gate } from './gate.ts'
 import type { RateLimitInfo } from './info.ts'
-import { type Soon, soon } from './soon.ts'
+import type { Soon } from './soon.ts'
 import type { Verdict } from './verdict.ts'
 
 declare module 'http' {
@@ -82,21 +82,31 @@ export function judged<N extends Native, T>(
   hands: Hands<T>,
   on: T,
 ): Soon<Verdict | undefined> {
-  return soon(gate.enter(arrival), (verdict) => {
-    const { info, exposed, delayMs } = verdict
-    const response = hands.response(on)
-    if (info !== undefined) hands.show(on, gate.requestPropertyName, info)
-    if (!response.headersSent) {
-      // By index, here and in what every request runs through: iterators are several times the code.
-      const headers = verdict.headers()
-      for (let i = 0; i < headers.length; i++) hands.setHeader(on, headers[i]![0], headers[i]![1])
-      if (exposed !== undefined) {
-        hands.setHeader(on, ...added(hands.getHeader(on, 'Access-Control-Expose-Headers'), exposed))
-      }
+  const entered = gate.enter(arrival)
+  return entered instanceof Promise
+    ? entered.then((verdict) => carriedOut(gate, verdict, hands, on))
+    : carriedOut(gate, entered, hands, on)
+}
+
+function carriedOut<N extends Native, T>(
+  gate: Gate<N>,
+  verdict: Verdict,
+  hands: Hands<T>,
+  on: T,
+): Soon<Verdict | undefined> {
+  const { info, exposed, delayMs } = verdict
+  const response = hands.response(on)
+  if (info !== undefined) hands.show(on, gate.requestPropertyName, info)
+  if (!response.headersSent) {
+    // By index, here and in what every request runs through: iterators are several times the code.
+    const headers = verdict.headers()
+    for (let i = 0; i < headers.length; i++) hands.setHeader(on, headers[i]![0], headers[i]![1])
+    if (exposed !== undefined) {
+      hands.setHeader(on, ...added(hands.getHeader(on, 'Access-Control-Expose-Headers'), exposed))
     }
-    if (delayMs === 0) return ready(response, verdict)
-    return verdict.wait(leaving(response)).then((stayed) => (stayed ? ready(response, verdict) : undefined))
-  })
+  }
+  if (delayMs === 0) return ready(response, verdict)
+  return verdict.wait(leaving(response)).then((stayed) => (stayed ? ready(response, verdict) : undefined))
 }
 
 function ready(response: ServerResponse, verdict: Verdict): Verdict | undefined {

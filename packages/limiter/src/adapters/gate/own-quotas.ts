@@ -8,7 +8,7 @@ import type { Store } from '../../stores/store.ts'
 import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost, GatePolicy, Quota } from './options.ts'
 import { people } from './people.ts'
-import type { Quotas } from './quotas.ts'
+import { hasLeases, type Quotas } from './quotas.ts'
 import type { Settings } from './settings.ts'
 import { given, type Soon, soon } from './soon.ts'
 import type { Caller } from './whose.ts'
@@ -54,6 +54,7 @@ export function ownQuotas<N extends Native>(settings: Settings<N>, store: Store)
     async reset(key) {
       for (const limiter of [base, ...special.limiters]) await limiter.reset(key)
     },
+    leases: [base, ...special.limiters].some(hasLeases),
   }
 }
 
@@ -138,7 +139,7 @@ function specialQuotas<N extends Native>(
   return {
     limiters: [...byPlan.values(), ...exceptions.map(([, limiter]) => limiter)],
     find({ native }, { shown, address }) {
-      const own = byPerson(shown, address)
+      const own = byPerson?.(shown, address)
       if (own !== undefined || plan === undefined) return own
       return soon(given(plan(...native)), (name) => byPlan.get(name ?? ''))
     },

@@ -8,9 +8,10 @@ export type People<T> = (key: string | undefined, address: string | undefined) =
 /**
  * A list of people: keys, addresses and CIDRs. A key goes before a network, a narrow network before a wide one.
  * What reads as an address is held against the client's address alone: nobody gets by under a name that is one.
+ * `undefined`: nobody is listed.
  * @throws ConfigError for an empty entry
  */
-export function people<T>(entries: Iterable<readonly [string, T]>): People<T> {
+export function people<T>(entries: Iterable<readonly [string, T]>): People<T> | undefined {
   const byKey = new Map<string, T>()
   const networks: [Cidr, T][] = []
   for (const [text, value] of entries) {
@@ -19,7 +20,7 @@ export function people<T>(entries: Iterable<readonly [string, T]>): People<T> {
     if (cidr !== undefined) networks.push([cidr, value])
     else byKey.set(text, value)
   }
-  if (byKey.size + networks.length === 0) return () => undefined
+  if (byKey.size + networks.length === 0) return undefined
   const trie = cidrTrie(networks)
   return (key, address) => {
     const known = key === undefined ? undefined : byKey.get(key)

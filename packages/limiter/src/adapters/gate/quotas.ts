@@ -1,6 +1,6 @@
 import { type Decision, receipt } from '../../core/decide/decision.ts'
 import { isLease } from '../../core/decide/step.ts'
-import type { Key } from '../../limiter.ts'
+import type { Key, Limiter } from '../../limiter.ts'
 import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost } from './options.ts'
 import type { Soon } from './soon.ts'
@@ -14,11 +14,16 @@ export interface Quotas<N extends Native> {
   /** What the next request of a key would be told; changes nothing. */
   peek(key: Key): Promise<Decision>
   reset(key: Key): Promise<void>
+  /** Whether a decision of these can hold a lease. */
+  readonly leases: boolean
+}
+
+/** Whether a limiter has policies whose charges end with the request. */
+export function hasLeases({ policies }: Pick<Limiter, 'policies'>): boolean {
+  return Object.values(policies).some(({ algorithm }) => algorithm === 'concurrency')
 }
 
 /** A lease ends with the request, however it ends; all else stays charged. */
 export function holdsLease(decision: Decision): boolean {
-  const steps = decision[receipt]?.steps ?? []
-  for (let i = 0; i < steps.length; i++) if (isLease(steps[i]!)) return true
-  return false
+  return decision[receipt]?.steps.some(isLease) === true
 }

@@ -2,13 +2,13 @@
 const MOST = 1_024
 
 /** The same function of a text, which does not work an answer out twice in a row; `undefined` is never kept. */
-export function remembered<T>(find: (text: string) => T | undefined): (text: string) => T | undefined {
+export function remembered<T>(find: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>()
   return (text) => {
     const before = known.get(text)
     if (before !== undefined) return before
     const found = find(text)
-    if (found === undefined) return undefined
+    if (found === undefined) return found
     if (known.size >= MOST) known.clear()
     known.set(text, found)
     return found

@@ -3,7 +3,7 @@ import { ConfigError } from '../../core/errors.ts'
 import type { Header } from '../../core/respond/dialect.ts'
 import { dialectsOf, exposedHeaders } from '../../core/respond/dialects.ts'
 import type { Problem } from '../../core/respond/problem.ts'
-import { type Reply, respondTo } from '../../core/respond/respond.ts'
+import { admittedHeaders, type Reply, respondTo } from '../../core/respond/respond.ts'
 import type { Native } from './arrival.ts'
 import type { RateLimitInfo } from './info.ts'
 import { oneOf, type Settings } from './settings.ts'
@@ -55,8 +55,8 @@ export function repliesOf<N extends Native>(settings: Settings<N>): Replies<N> {
     exposed: settings.exposeHeaders ? exposed : undefined,
     headersOf(decision, shown, nowMs) {
       if (decision === undefined) return []
-      const { headers } = respond(decision, shown, nowMs)
-      return decision.allowed ? headers : headers.filter(([name]) => name !== 'Content-Type')
+      if (decision.allowed) return admittedHeaders(decision, dialect, { when, nowMs })
+      return respond(decision, shown, nowMs).headers.filter(([name]) => name !== 'Content-Type')
     },
     answerTo(decision, native, info, shown, nowMs) {
       const { body: problem, status } = respond(decision, shown, nowMs)

@@ -11,6 +11,7 @@ export function settlementOf<N extends Native>(
 ): (decision: Decision, native: N) => ((outcome: Outcome) => Promise<void>) | undefined {
   const { skipFailedRequests, skipSuccessfulRequests, settleCost, requestWasSuccessful, logger } = settings
   const byOutcome = skipFailedRequests || skipSuccessfulRequests || settleCost !== undefined
+  if (!byOutcome && !quotas.leases) return () => undefined
 
   const actual = async (native: N, outcome: Outcome): Promise<ActualCost | undefined> => {
     if (skipFailedRequests || skipSuccessfulRequests) {

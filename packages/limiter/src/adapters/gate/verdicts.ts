@@ -1,11 +1,12 @@
 import type { Decision } from '../../core/decide/decision.ts'
 import { ConfigError } from '../../core/errors.ts'
+import type { Header } from '../../core/respond/dialect.ts'
 import { ticksOf } from '../../core/time.ts'
 import type { Arrival, Native } from './arrival.ts'
-import { infoOf } from './info.ts'
+import { infoOf, type RateLimitInfo } from './info.ts'
 import type { Logger } from './options.ts'
 import type { Quotas } from './quotas.ts'
-import { type Answer, repliesOf } from './reply.ts'
+import { type Answer, type Replies, repliesOf } from './reply.ts'
 import type { Settings } from './settings.ts'
 import { settlementOf } from './settlement.ts'
 import { type Soon, soon } from './soon.ts'
@@ -40,31 +41,27 @@ export function verdicts<N extends Native>(
       if (!stayed) await giveBack(decision)
       return stayed
     }
-  const told = (
-    arrival: Arrival<N>,
-    standing: Standing,
-    shown: string | undefined,
-    delayMs: number,
-  ): Soon<Verdict> => {
-    const decision = standing.decision!
-    const { holder, native } = arrival
-    const nowMs = wallClock()
-    const info = hasFigures(decision) ? infoOf(decision, shown, nowMs) : undefined
-    const verdict = {
-      refusal: undefined as Answer | undefined,
-      info,
-      headers: () => replies.headersOf(decisionFor(holder, decision), shown, nowMs),
-      exposed: replies.exposed,
-      delayMs,
-      wait: delayMs === 0 ? FREE.wait : waiting(decision, delayMs),
-      settle: settlement(decision, native),
-    }
-    if (decision.allowed) return verdict
+  // Apart from what every request runs through: a function that holds closures makes a context each time.
+  const refused = ({ native }: Arrival<N>, verdict: Judgement<N>, nowMs: number): Soon<Verdict> => {
+    const { decision, shown, info } = verdict
     if (info !== undefined) void tell(() => onLimitReached?.(...native, info), logger)
     return soon(replies.answerTo(decision, native, info, shown, nowMs), (refusal) => {
       verdict.refusal = refusal
       return verdict
     })
+  }
+  const told = (
+    arrival: Arrival<N>,
+    { decision }: Standing,
+    shown: string | undefined,
+    delayMs: number,
+  ): Soon<Verdict> => {
+    const nowMs = wallClock()
+    const verdict = new Judgement(replies, arrival.holder, decision!, shown, nowMs)
+    verdict.delayMs = delayMs
+    if (delayMs > 0) verdict.wait = waiting(decision!, delayMs)
+    verdict.settle = settlement(decision!, arrival.native)
+    return decision!.allowed ? verdict : refused(arrival, verdict, nowMs)
   }
   return (arrival, standing, { shown }, decision) => {
     standing.decision = decision
@@ -73,6 +70,43 @@ export function verdicts<N extends Native>(
     if (!decision.allowed) return told(arrival, standing, shown, 0)
     standing.decision = outOfTurn(decision)
     return giveBack(decision).then(() => told(arrival, standing, shown, 0))
+  }
+}
+
+/** A class, so that the headers need no closure. */
+class Judgement<N extends Native> implements Verdict {
+  refusal: Answer | undefined = undefined
+  delayMs = 0
+  wait = FREE.wait
+  settle: Verdict['settle'] = undefined
+  readonly info: RateLimitInfo | undefined
+  readonly decision: Decision
+  readonly shown: string | undefined
+  readonly #replies: Replies<N>
+  readonly #holder: object
+  readonly #nowMs: number
+
+  constructor(
+    replies: Replies<N>,
+    holder: object,
+    decision: Decision,
+    shown: string | undefined,
+    nowMs: number,
+  ) {
+    this.info = hasFigures(decision) ? infoOf(decision, shown, nowMs) : undefined
+    this.decision = decision
+    this.shown = shown
+    this.#replies = replies
+    this.#holder = holder
+    this.#nowMs = nowMs
+  }
+
+  get exposed(): string | undefined {
+    return this.#replies.exposed
+  }
+
+  headers(): readonly Header[] {
+    return this.#replies.headersOf(decisionFor(this.#holder, this.decision), this.shown, this.#nowMs)
   }
 }
 

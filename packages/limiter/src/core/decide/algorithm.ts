@@ -35,12 +35,17 @@ export interface Plan {
  */
 export interface Algorithm<P extends Plan = Plan> {
   readonly name: string
+  /** What it charges is given back when the request ends. */
+  readonly leases?: true
   /** @throws ConfigError when the policy cannot be kept exactly. */
   plan(policy: Policy): P
   /** The largest whole cost that fits at `now`; below 0 while in debt. */
   remaining(plan: P, cells: Cells, at: number, now: number): number
-  /** Units of time from `now` until `cost` (1…capacity) fits, if nothing else arrives; 0 when it fits already. */
-  wait(plan: P, cells: Cells, at: number, now: number, cost: number): number
+  /**
+   * Units of time from `now` until `cost` (1…capacity) fits, if nothing else arrives; 0 when it fits already. `left`
+   * is what `remaining` says.
+   */
+  wait(plan: P, cells: Cells, at: number, now: number, cost: number, left: number): number
   /** Takes `cost` ≥ 1, whether it fits or not, up to `plan.ceiling` in use. `lease` names what `refund` may give back. */
   charge(plan: P, cells: Cells, at: number, now: number, cost: number, lease: number): void
   /** Gives back up to `cost` of what was charged at `charged` (or under `lease`); nothing where that has aged out. */

@@ -26,29 +26,32 @@ export function instantOf(plan: Plan, cells: Cells, at: number, nowTicks: number
   return Math.max(now, cells[at] ?? 0)
 }
 
-/**
- * The five figures, from state that already holds the charge if there was one.
- * @param now the instant of {@link instantOf}, in units
- * @param nowTicks the clock's own reading, in microseconds
- */
-export function figuresOf(
-  plan: Plan,
-  cells: Cells,
-  at: number,
-  now: number,
-  nowTicks: number,
-  cost: number,
-  allowed: boolean,
-  delay: number,
-): Figures {
+/** One key's state as a request found it. */
+export interface Look {
+  readonly cells: Cells
+  /** Where in `cells` its integers begin. */
+  readonly cell: number
+  /** The instant of {@link instantOf}, in units. */
+  readonly now: number
+  /** The clock's own reading, in microseconds. */
+  readonly ticks: number
+  /** What `remaining` says; a charge that fitted has taken exactly its cost from it. */
+  readonly left: number
+  readonly allowed: boolean
+  /** In units. */
+  readonly delay: number
+}
+
+/** The five figures, from state that already holds the charge if there was one. */
+export function figuresOf(plan: Plan, look: Look, cost: number): Figures {
   const { algorithm, capacity } = plan
-  const left = algorithm.remaining(plan, cells, at, now)
+  const { cells, cell: at, now, ticks, left, allowed, delay } = look
   const remaining = Math.max(left, 0)
   const full = remaining >= capacity
-  const retry = allowed ? 0 : cost > capacity ? NEVER : algorithm.wait(plan, cells, at, now, cost)
-  const more = full ? NEVER : algorithm.wait(plan, cells, at, now, remaining + 1)
-  const reset = full ? 0 : algorithm.wait(plan, cells, at, now, capacity)
-  return figuresFrom(plan, now, nowTicks, allowed, remaining, retry, more, reset, delay)
+  const retry = allowed ? 0 : cost > capacity ? NEVER : algorithm.wait(plan, cells, at, now, cost, left)
+  const more = full ? NEVER : algorithm.wait(plan, cells, at, now, remaining + 1, left)
+  const reset = full ? 0 : algorithm.wait(plan, cells, at, now, capacity, left)
+  return figuresFrom(plan, now, ticks, allowed, remaining, retry, more, reset, delay)
 }
 
 /** The figures in milliseconds from those in the plan's units, where infinity means never. */
@@ -88,7 +91,8 @@ function inMs(plan: Plan, now: number, nowTicks: number, wait: number): number |
 
 /** The instant, in units, from which this state means the same as none: it may be dropped then, and not before. */
 export function droppableAt(plan: Plan, cells: Cells, at: number): number {
-  if (plan.capacity === 0) return 0
+  const { algorithm, capacity } = plan
+  if (capacity === 0) return 0
   const last = cells[at]!
-  return last + plan.algorithm.wait(plan, cells, at, last, plan.capacity)
+  return last + algorithm.wait(plan, cells, at, last, capacity, algorithm.remaining(plan, cells, at, last))
 }

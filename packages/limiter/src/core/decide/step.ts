@@ -17,20 +17,20 @@ export interface Step {
   /** Whole, ≥ 0. */
   readonly cost: number
   readonly role: 'enforce' | 'quota' | 'shadow' | 'guard'
-  readonly watches?: number
+  readonly watches?: number | undefined
   /** Where the cost is from: a number of the rule's or the descriptor's own, or a measure that the rule reads. Default: the request's. */
   readonly costFrom?: 'rule' | 'measure'
   /** Shifts this key's windows by so many microseconds, so that not everyone resets at once. */
   readonly phase?: number
   /** What becomes of the step while the store is slow or gone (stores/fallback.ts). Default `open`. */
-  readonly onStoreError?: 'open' | 'closed' | 'local'
+  readonly onStoreError?: 'open' | 'closed' | 'local' | undefined
   /** Names the charge for `refund` where instants do not (concurrency): a random whole number ≥ 1. */
   readonly lease?: number
   /** Units, ≥ 2, that a node may take ahead of this state and then grant by itself (stores/prepaid.ts). */
-  readonly ahead?: number
+  readonly ahead?: number | undefined
 }
 
 /** Whether a step holds something that its request gives back when it ends, whatever it cost. */
 export function isLease({ plan }: Pick<Step, 'plan'>): boolean {
-  return plan.algorithm.name === 'concurrency'
+  return plan.algorithm.leases === true
 }

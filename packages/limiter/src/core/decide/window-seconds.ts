@@ -5,7 +5,7 @@ import type { Plan } from './algorithm.ts'
  * the time in which an empty bucket fills; may carry a fraction. `undefined` for leases: they have no window.
  */
 export function windowSecondsOf(plan: Plan): number | undefined {
-  if (plan.algorithm.name === 'concurrency') return undefined
+  if (plan.algorithm.leases) return undefined
   const seconds = (plan.period * plan.unit) / 1_000_000
   return plan.limit === 0 || plan.capacity === plan.limit ? seconds : (seconds * plan.capacity) / plan.limit
 }

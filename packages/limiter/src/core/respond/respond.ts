@@ -1,5 +1,5 @@
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
-import { type Dialect, type Header, type Report, type ReportOptions, reportOf } from './dialect.ts'
+import { type Dialect, type Header, type ReportOptions, reportOf } from './dialect.ts'
 import { type Dialects, dialectsOf } from './dialects.ts'
 import { type Jitter, jittered } from './jitter.ts'
 import { type Problem, type ProblemKind, problemOf } from './problem.ts'
@@ -33,20 +33,31 @@ export interface Reply {
  */
 export function respondTo(decision: Decision, options: RespondOptions): Reply {
   const chosen = dialectsOf(options.dialect ?? 'ietf')
-  const headers =
-    !decision.allowed || options.when !== 'denied' ? told(chosen, reportOf(decision, options)) : []
-  if (!decision.allowed) return refusal(decision, options, headers)
-  if (decision.priority !== undefined) headers.push(['Sluice-Priority', decision.priority])
-  return { status: 200, headers }
+  return decision.allowed
+    ? { status: 200, headers: admittedHeaders(decision, chosen, options) }
+    : refusal(decision, chosen, options)
 }
 
-function told(chosen: readonly Dialect[], report: Report): Header[] {
+/** The headers of an admitted request: all that most responses need. */
+export function admittedHeaders(
+  decision: Decision,
+  chosen: readonly Dialect[],
+  options: Pick<RespondOptions, 'when' | keyof ReportOptions>,
+): Header[] {
+  const headers = options.when === 'denied' ? [] : told(decision, chosen, options)
+  if (decision.priority !== undefined) headers.push(['Sluice-Priority', decision.priority])
+  return headers
+}
+
+function told(decision: Decision, chosen: readonly Dialect[], options: ReportOptions): Header[] {
+  const report = reportOf(decision, options)
   return chosen.length === 1
     ? chosen[0]!.headers(report)
     : chosen.flatMap((dialect) => dialect.headers(report))
 }
 
-function refusal(decision: Decision, options: RespondOptions, headers: Header[]): Reply {
+function refusal(decision: Decision, chosen: readonly Dialect[], options: RespondOptions): Reply {
+  const headers = told(decision, chosen, options)
   const { jitter, nowMs } = options
   const wait = decision.retryAfterMs
   const retry = retrySeconds(wait !== null && jitter !== undefined ? jittered(wait, jitter) : wait)

@@ -14,6 +14,7 @@ export class Runs implements Shelf {
   cells: Cells = EMPTY
   keeps: Plan
   lastPlan: Plan
+  next: Shelf | undefined = undefined
   lag = 0
   readonly plans: WeakSet<Plan>
   readonly #budget: KeyBudget

@@ -6,6 +6,8 @@ export interface Shelf {
   keeps: Plan
   /** The plan asked about last: mostly the next one's too. */
   lastPlan: Plan
+  /** The policy's next shelf, for another kind of plan. */
+  next: Shelf | undefined
   /** The plans that `keeps` blends. */
   readonly plans: WeakSet<Plan>
   /** The run in which the index last returned points at a state. */

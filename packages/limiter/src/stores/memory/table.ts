@@ -19,6 +19,7 @@ export class Table implements Shelf {
   cells: Cells
   keeps: Plan
   lastPlan: Plan
+  next: Shelf | undefined = undefined
   lag = 0
   readonly plans: WeakSet<Plan>
   readonly #size: number

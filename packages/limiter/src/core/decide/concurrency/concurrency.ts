@@ -13,10 +13,11 @@ const LEASE = 3
  */
 export const concurrency: Algorithm = {
   name: 'concurrency',
+  leases: true,
   plan: (policy: Policy): Plan => countingPlan(concurrency, policy, 0),
   remaining: (plan, cells, at, now) => plan.capacity - held(plan, cells, at, now),
-  wait(plan, cells, at, now, cost) {
-    let missing = cost - (plan.capacity - held(plan, cells, at, now))
+  wait(plan, cells, at, now, cost, left) {
+    let missing = cost - left
     for (let lease = firstLive(plan, cells, at, now); missing > 0; lease += LEASE) {
       missing -= cells[lease + 2]!
       if (missing <= 0) return plan.period - (now - cells[lease]!)

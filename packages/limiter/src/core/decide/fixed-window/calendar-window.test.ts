@@ -21,7 +21,8 @@ function decide(plan: CalendarPlan, cells: Cells, nowTicks: number, cost = 1): R
     calendarWindow.charge(plan, cells, 0, now, cost, 0)
     cells[0] = now
   }
-  return figuresOf(plan, cells, 0, now, nowTicks, cost, allowed, 0)
+  const left = plan.algorithm.remaining(plan, cells, 0, now)
+  return figuresOf(plan, { cells, cell: 0, now, ticks: nowTicks, left, allowed, delay: 0 }, cost)
 }
 
 describe('a calendar limit', () => {

@@ -37,8 +37,8 @@ export const calendarWindow: Algorithm<CalendarPlan> = {
     }
   },
   remaining: (plan, cells, at, now) => plan.capacity - used(cells, at, now),
-  wait(plan, cells, at, now, cost) {
-    if (used(cells, at, now) + cost <= plan.capacity) return 0
+  wait(plan, cells, at, now, cost, left) {
+    if (cost <= left) return 0
     return (isLive(cells, at, now) ? cells[at + 3]! : plan.windowAt(now).end) - now
   },
   charge(plan, cells, at, now, cost) {

@@ -16,8 +16,8 @@ export const fixedWindow: Algorithm = {
     return countingPlan(fixedWindow, policy, 2)
   },
   remaining: (plan, cells, at, now) => plan.capacity - used(plan, cells, at, now),
-  wait: (plan, cells, at, now, cost) =>
-    used(plan, cells, at, now) + cost <= plan.capacity ? 0 : plan.period - remainder(now, plan.period),
+  wait: (plan, _cells, _at, now, cost, left) =>
+    cost <= left ? 0 : plan.period - remainder(now, plan.period),
   charge(plan, cells, at, now, cost) {
     const count = used(plan, cells, at, now)
     cells[at + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))

@@ -17,10 +17,9 @@ export const slidingWindowLog: Algorithm = {
   name: 'sliding-window-log',
   plan: (policy: Policy): Plan => countingPlan(slidingWindowLog, policy, 0),
   remaining: (plan, cells, at, now) => plan.capacity - used(plan, cells, at, now),
-  wait(plan, cells, at, now, cost) {
-    const free = plan.capacity - used(plan, cells, at, now)
-    if (cost <= free) return 0
-    const enough = total(cells, at, live(plan, cells, at, now) - 1) + (cost - free)
+  wait(plan, cells, at, now, cost, left) {
+    if (cost <= left) return 0
+    const enough = total(cells, at, live(plan, cells, at, now) - 1) + (cost - left)
     const entry = search(cells, at, at + HEADER + 1, enough)
     return plan.period - (now - cells[instant(cells, at, entry)]!)
   },

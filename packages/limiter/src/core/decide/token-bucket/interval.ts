@@ -32,11 +32,10 @@ export const intervalBucket: Algorithm = {
     }
   },
   remaining: (plan, cells, at, now) => plan.capacity - out(plan, cells, at, now),
-  wait(plan, cells, at, now, cost) {
-    const missing = out(plan, cells, at, now) - (plan.capacity - cost)
-    if (missing <= 0) return 0
+  wait(plan, cells, at, now, cost, left) {
+    if (cost <= left) return 0
     if (plan.limit === 0) return Number.POSITIVE_INFINITY
-    const arrivals = ceilDiv(missing, plan.limit)
+    const arrivals = ceilDiv(cost - left, plan.limit)
     return arrivals * plan.period - remainder(now - cells[at + 2]!, plan.period)
   },
   charge(plan, cells, at, now, cost) {
