@@ -29,21 +29,9 @@ export function decide<Async extends boolean>(
   const answer = store.decide(steps, peek)
   return (
     store.async
-      ? (answer as Promise<Outcome>).then((outcome) => inWords(steps, subjects, outcome, peek))
-      : inWords(steps, subjects, answer as Outcome, peek)
+      ? (answer as Promise<Outcome>).then((outcome) => decisionOf(steps, subjects, outcome, peek))
+      : decisionOf(steps, subjects, answer as Outcome, peek)
   ) as Answer<Async, Decision>
-}
-
-function inWords(
-  steps: readonly Step[],
-  subjects: readonly Subject[],
-  outcome: Outcome,
-  peek: boolean,
-): Decision {
-  const { allowed, at, chargedAt = at, figures } = outcome
-  const degraded = outcome.degraded === true
-  const left: Receipt = { steps, figures, at, chargedAt, charged: allowed && !peek, degraded }
-  return decisionOf(steps, subjects, figures, allowed, degraded, left)
 }
 
 /**
@@ -53,17 +41,18 @@ function inWords(
  */
 export function settle<Async extends boolean>(
   store: Store<Async>,
-  { steps, figures, chargedAt: at, charged, degraded }: Receipt,
+  { steps, outcome, peek }: Receipt,
   actual: (step: Step) => number | undefined,
   once?: Once,
 ): Answer<Async, boolean> {
+  const { allowed, figures, at, chargedAt = at, degraded } = outcome
   const charges: Charge[] = []
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!
-    if (!charged || step.role === 'guard' || !figures[i]!.allowed) continue
+    if (!allowed || peek || step.role === 'guard' || !figures[i]!.allowed) continue
     const cost = isLease(step) ? 0 : checkedCost(actual(step) ?? step.cost)
     const change = cost - step.cost
-    charges.push(degraded ? { step, at, change, degraded } : { step, at, change })
+    charges.push({ step, at: chargedAt, change, ...(degraded && { degraded }) })
   }
   return store.settle(charges, once)
 }

@@ -24,9 +24,10 @@ export function reservationOf<Async extends boolean>(
   ttl: number,
 ): Reservation<Async> {
   const left = decision[receipt]!
-  const once: Once = { id: newId(), until: left.at + ttl }
+  const { outcome, peek } = left
+  const once: Once = { id: newId(), until: outcome.at + ttl }
   const settleAt = (actual: (step: Step) => number | undefined): Answer<Async, boolean> =>
-    left.charged ? settle(store, left, actual, once) : next(store.settle([]), () => false)
+    outcome.allowed && !peek ? settle(store, left, actual, once) : next(store.settle([]), () => false)
   return {
     decision,
     commit: (actual) => settleAt(() => actual),

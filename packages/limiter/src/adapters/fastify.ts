@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest,
 import { ConfigError } from '../core/errors.ts'
 import { MemoryStore } from '../stores/memory.ts'
 import { createGate } from './gate/gate.ts'
+import { lowered } from './gate/lowered.ts'
 import { mergedOptions } from './gate/merge.ts'
 import { anew, arrivalOf, type Hands, judged, type RateLimitInfo, show } from './gate/node-http.ts'
 import type { GateOptions } from './gate/options.ts'
-import { remembered } from './gate/remembered.ts'
 import type { Verdict } from './gate/verdict.ts'
 
 export type { RateLimitInfo }
@@ -186,9 +186,6 @@ function limiterOf(options: FastifyRateLimitOptions): Limiter {
     },
   }
 }
-
-/** As Fastify has them: a name that it must lower is a new text each time, to be looked up by its letters. */
-const lowered = remembered((name) => name.toLowerCase())
 
 const HANDS: Hands<FastifyReply> = {
   response: ({ raw }) => raw,

@@ -2,7 +2,7 @@ import { ConfigError } from '../core/errors.ts'
 import { createGate } from './gate/gate.ts'
 import type { RateLimitInfo } from './gate/info.ts'
 import type { GateOptions } from './gate/options.ts'
-import { arrivalOf, gone, headersOf, refusalOf, settledBy } from './gate/web.ts'
+import { gone, headersOf, refusalOf, settledBy, WebArrival } from './gate/web.ts'
 
 export type { RateLimitInfo }
 
@@ -26,6 +26,12 @@ export interface FetchLimiter<R extends Rest> {
   ): (request: Request, ...rest: R) => Promise<Response>
 }
 
+class FetchArrival<R extends Rest> extends WebArrival<[Request, ...R]> {
+  protected override get request(): Request {
+    return this.native[0]
+  }
+}
+
 /**
  * For whatever takes a Request and gives a Response: Bun, Deno, workers, route handlers of Next. Such requests have
  * no socket, so the options need `address` or `key`, which are given all that the platform hands over.
@@ -41,9 +47,7 @@ export function rateLimit<R extends Rest = readonly any[]>(
   }
   const gate = createGate(options)
   const limit = async (request: Request, ...rest: R): Promise<Passage> => {
-    const verdict = await gate.enter(
-      arrivalOf<[Request, ...R]>(request, [request, ...rest], undefined, request),
-    )
+    const verdict = await gate.enter(new FetchArrival([request, ...rest], undefined, request))
     const { refusal, info, delayMs } = verdict
     const stayed = delayMs === 0 || (await verdict.wait(request.signal))
     const response = stayed ? refusal && refusalOf(refusal, verdict) : gone()

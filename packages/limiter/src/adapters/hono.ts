@@ -1,9 +1,12 @@
 import type { Context, MiddlewareHandler, Next } from 'hono'
+import type { Header } from '../core/respond/dialect.ts'
 import type { Key } from '../limiter.ts'
 import { createGate } from './gate/gate.ts'
 import type { RateLimitInfo } from './gate/info.ts'
+import { lowered } from './gate/lowered.ts'
 import type { GateOptions } from './gate/options.ts'
-import { arrivalOf, gone, headersOf, refusalOf, settledBy } from './gate/web.ts'
+import type { Verdict } from './gate/verdict.ts'
+import { gone, headersOf, refusalOf, settledBy, WebArrival } from './gate/web.ts'
 
 export type { RateLimitInfo }
 
@@ -35,29 +38,40 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
   const { handler } = options
   const gate = createGate<[Context]>(options, ['handler'])
   const middleware: MiddlewareHandler = async (c, next) => {
-    const entered = gate.enter(arrivalOf(c.req.raw, [c], peerOf(c), c))
+    const entered = gate.enter(new HonoArrival([c], peerOf(c), c))
     const verdict = entered instanceof Promise ? await entered : entered // not to wait costs a third less
-    const { info, refusal, delayMs, exposed, settle } = verdict
+    const { info, refusal, settle } = verdict
     const told = verdict.headers()
     if (info !== undefined) c.set(gate.requestPropertyName as 'rateLimit', info)
     // The signal makes a server build the whole request, which costs more than all else here.
-    if (delayMs > 0 && !(await verdict.wait(c.req.raw.signal))) return gone()
-    if (refusal !== undefined) {
-      if (handler === undefined || info === undefined) return refusalOf(refusal, verdict)
-      c.res = await handler(c, next, info)
-    } else {
-      for (let i = 0; i < told.length; i++) c.header(told[i]![0], told[i]![1])
+    if (verdict.delayMs > 0 && !(await verdict.wait(c.req.raw.signal))) return gone()
+    if (refusal === undefined) {
+      for (let i = 0; i < told.length; i++) c.header(lowered(told[i]![0]), told[i]![1])
       await next()
-    }
-    // A response that the handler made by itself has nothing of what was set before; setting it then builds it anew.
-    const first = told[0]?.[0]
-    if (exposed !== undefined || (first !== undefined && !c.res.headers.has(first))) {
-      for (const [name, value] of headersOf(verdict, c.res.headers)) c.header(name, value)
-    }
+    } else if (handler === undefined || info === undefined) return refusalOf(refusal, verdict)
+    else c.res = await handler(c, next, info)
+    if (verdict.exposed !== undefined || lacks(c, told)) complete(c, verdict)
     if (settle !== undefined) c.res = settledBy(c.res, verdict, c.req.method)
     return undefined
   }
   return Object.assign(middleware, { resetKey: gate.reset, getKey: gate.peek })
+}
+
+/** Hono makes its request when somebody asks for it. */
+class HonoArrival extends WebArrival<[Context]> {
+  protected override get request(): Request {
+    return this.native[0].req.raw
+  }
+}
+
+/** A response that the handler made by itself has nothing of what was set before. */
+function lacks({ res }: Context, told: readonly Header[]): boolean {
+  return told.length > 0 && !res.headers.has(lowered(told[0]![0]))
+}
+
+/** Builds the response anew. */
+function complete(c: Context, verdict: Verdict): void {
+  for (const [name, value] of headersOf(verdict, c.res.headers)) c.header(name, value)
 }
 
 /** What the servers that Hono runs on tell of the socket. */
@@ -67,8 +81,9 @@ interface Bindings {
   requestIP?(request: Request): { readonly address: string } | null
 }
 
-function peerOf({ env, req }: Context): string | undefined {
-  const bindings = ((env as { server?: Bindings } | undefined)?.server ?? env ?? {}) as Bindings
+function peerOf(c: Context): string | undefined {
+  const env = c.env as (Bindings & { readonly server?: Bindings }) | undefined
+  const bindings = env?.server ?? env ?? {}
   if (bindings.incoming !== undefined) return bindings.incoming.socket?.remoteAddress
-  return bindings.remoteAddr?.hostname ?? bindings.requestIP?.(req.raw)?.address
+  return bindings.remoteAddr?.hostname ?? bindings.requestIP?.(c.req.raw)?.address
 }

@@ -78,8 +78,8 @@ export function hitCounter(store: Store, name: string, windowMs: number): HitCou
     look: (key) => next(limiter.peek(textOf(key)), hitsOf),
     takeBack: (key) =>
       next(limiter.peek(textOf(key)), (decision) => {
-        const { steps, at } = decision[receipt]!
-        return store.settle([{ step: steps[0]!, at, change: -1 }])
+        const { steps, outcome } = decision[receipt]!
+        return store.settle([{ step: steps[0]!, at: outcome.at, change: -1 }])
       }),
     forget: (key) => limiter.reset(textOf(key)),
   }

@@ -1,18 +1,7 @@
-import type { Figures } from '../core/decide/figures.ts'
+import type { Outcome } from '../core/decide/outcome.ts'
 import type { Step } from '../core/decide/step.ts'
 
-/** The steps of one request, run as one. */
-export interface Outcome {
-  readonly allowed: boolean
-  /** The store's clock, in microseconds: what {@link Charge.at} wants, unless `chargedAt` is there. */
-  readonly at: number
-  /** When it was charged, where that was before the decision: its units had been taken ahead. */
-  readonly chargedAt?: number
-  /** One for each step, in order. */
-  readonly figures: readonly Figures[]
-  /** Made without the shared store, by each step's `onStoreError`. */
-  readonly degraded?: true
-}
+export type { Outcome }
 
 /** A later correction of one step's charge. */
 export interface Charge {

@@ -53,8 +53,9 @@ export function reserveRoute(app: App, ask: Ask, ids: ReservationIds, bounds: Bo
 /** `undefined` when nothing was charged. */
 function reservedOf(decision: Decision, ttl: number): Reserved | undefined {
   const left = decision[receipt]
-  if (left?.charged !== true) return undefined
-  const { steps, figures, at, chargedAt, degraded } = left
+  if (left === undefined || left.peek || !left.outcome.allowed) return undefined
+  const { steps, outcome } = left
+  const { figures, at, chargedAt = at, degraded } = outcome
   const charges: Charged[] = []
   let policies = 0
   for (let i = 0; i < steps.length; i++) {

@@ -35,7 +35,8 @@ export function limiterQuotas<N extends Native>(settings: Settings<N>): Quotas<N
     if (!failing)
       logger.error(`rate limit: the store failed (${error.message}): ${onStoreError} until it answers`)
     failing = true
-    return decisionOf([], [], [], onStoreError !== 'closed', true)
+    const outcome = { allowed: onStoreError !== 'closed', at: 0, figures: [], degraded: true } as const
+    return decisionOf([], [], outcome, true)
   }
   return {
     ask(_, { key }, cost) {

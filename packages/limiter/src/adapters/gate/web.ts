@@ -6,51 +6,42 @@ import type { Verdict } from './verdict.ts'
  * A request of the Fetch standard. Its parts are looked up when somebody asks: servers build requests as they are
  * read, and most limiters need the peer alone.
  */
-class WebArrival<N extends Native> implements Arrival<N> {
+export abstract class WebArrival<N extends Native> implements Arrival<N> {
   readonly native: N
+  /** Must come from the platform: such requests have no socket. */
   readonly peer: string | undefined
   readonly holder: object
-  readonly #request: Request
 
-  constructor(request: Request, native: N, peer: string | undefined, holder: object) {
+  constructor(native: N, peer: string | undefined, holder: object) {
     this.native = native
     this.peer = peer
     this.holder = holder
-    this.#request = request
   }
 
+  protected abstract get request(): Request
+
   get method(): string {
-    return this.#request.method
+    return this.request.method
   }
 
   get url(): string {
-    const { url } = this.#request // absolute and normal: the standard sees to that
+    const { url } = this.request // absolute and normal: the standard sees to that
     return url.slice(url.indexOf('/', authorityOf(url))).replace(/#.*/s, '')
   }
 
   get host(): string | undefined {
-    const { url, headers } = this.#request
+    const { url, headers } = this.request
     const authority = authorityOf(url)
     return headers.get('host') ?? url.slice(authority, url.indexOf('/', authority))
   }
 
   get headers(): Arrival<N>['headers'] {
-    return Object.fromEntries(this.#request.headers)
+    return Object.fromEntries(this.request.headers)
   }
 }
 
 function authorityOf(url: string): number {
   return url.indexOf('//') + 2
-}
-
-/** @param peer must come from the platform: such requests have no socket */
-export function arrivalOf<N extends Native>(
-  request: Request,
-  native: N,
-  peer: string | undefined,
-  holder: object,
-): Arrival<N> {
-  return new WebArrival(request, native, peer, holder)
 }
 
 /** A refusal as a response. */

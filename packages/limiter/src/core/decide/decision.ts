@@ -1,5 +1,6 @@
 import { binding } from './combine.ts'
 import type { Figures } from './figures.ts'
+import type { Outcome } from './outcome.ts'
 import type { Step } from './step.ts'
 
 /** One policy's figures, under its name. */
@@ -38,15 +39,9 @@ export interface Decision extends Figures {
 /** What a request leaves behind for whoever may have to correct its charge. */
 export interface Receipt {
   readonly steps: readonly Step[]
-  readonly figures: readonly Pick<Figures, 'allowed'>[]
-  /** The store's instant of the decision, in microseconds. */
-  readonly at: number
-  /** When it was charged: `at`, unless its units had been taken ahead. */
-  readonly chargedAt: number
-  /** Admitted, and so charged. */
-  readonly charged: boolean
-  /** Charged without the shared store. */
-  readonly degraded: boolean
+  readonly outcome: Outcome
+  /** It only looked: nothing was charged. */
+  readonly peek: boolean
 }
 
 /** What a decision needs to know of the policy behind a step. */
@@ -75,17 +70,16 @@ const UNLIMITED: PolicyFigures = {
 type Draft<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
- * The answer to a request from what each of its steps says. `subjects` stand beside `steps`, a guard's too.
+ * The answer to a request from what the store says of its steps. `subjects` stand beside `steps`, a guard's too.
  * What is here runs for every request: no copies and no spreads, which would cost more than the decision itself.
  */
 export function decisionOf(
   steps: readonly Step[],
   subjects: readonly Subject[],
-  figures: readonly Figures[],
-  allowed: boolean,
-  degraded: boolean,
-  left?: Receipt,
+  outcome: Outcome,
+  peek: boolean,
 ): Decision {
+  const { allowed, figures, degraded = false } = outcome
   let low = false
   let delayMs = 0
   let guarded = false
@@ -101,6 +95,7 @@ export function decisionOf(
   }
   const policies = guarded ? underGuards(steps, figures) : (figures as readonly PolicyFigures[])
   const bound = boundBy(policies, allowed)
+  const left: Receipt = { steps, outcome, peek }
   const decision = new Made(
     bound < 0 ? UNLIMITED : policies[bound]!,
     allowed,
@@ -131,7 +126,7 @@ class Made implements Decision {
   declare readonly policies: readonly PolicyFigures[]
   declare readonly degraded: boolean
   declare priority?: 'low'
-  declare readonly [receipt]: Receipt | undefined
+  declare readonly [receipt]: Receipt
 
   constructor(
     bound: PolicyFigures,
@@ -139,7 +134,7 @@ class Made implements Decision {
     delayMs: number,
     policies: readonly PolicyFigures[],
     degraded: boolean,
-    left: Receipt | undefined,
+    left: Receipt,
   ) {
     this.allowed = allowed
     this.policy = bound.policy

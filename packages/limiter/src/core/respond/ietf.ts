@@ -38,27 +38,27 @@ interface Quota {
  */
 export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => string): Dialect['headers'] {
   const last: Quota[] = []
+  const quotaAt = (i: number, policy: ReportedPolicy): Quota => {
+    const before = last[i]
+    if (before !== undefined && isAlike(before.of, policy)) return before
+    last[i] = quotaOf(policy)
+    return last[i]
+  }
   return (report) => {
     const { policies } = report
-    let quotas = ''
-    let limits = ''
-    for (let i = 0; i < policies.length; i++) {
-      const policy = policies[i]!
-      let quota = last[i]
-      if (quota === undefined || !isAlike(quota.of, policy)) {
-        quota = quotaOf(policy)
-        last[i] = quota
-      }
-      const separator = i === 0 ? '' : ', '
-      quotas += separator + quota.text
-      limits += separator + quota.name + limit(policy, report)
+    if (policies.length === 0) return []
+    const first = quotaAt(0, policies[0]!)
+    let quotas = first.text
+    let limits = first.name + limit(policies[0]!, report)
+    for (let i = 1; i < policies.length; i++) {
+      const quota = quotaAt(i, policies[i]!)
+      quotas += `, ${quota.text}`
+      limits += `, ${quota.name}${limit(policies[i]!, report)}`
     }
-    return policies.length === 0
-      ? []
-      : [
-          [FIELDS[0], quotas],
-          [FIELDS[1], limits],
-        ]
+    return [
+      [FIELDS[0], quotas],
+      [FIELDS[1], limits],
+    ]
   }
 }
 

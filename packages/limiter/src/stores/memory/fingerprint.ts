@@ -8,6 +8,7 @@ export class Fingerprint {
   low = 0
   readonly #k0: number
   readonly #k1: number
+  #last: string | undefined
 
   constructor(random: () => number) {
     this.#k0 = (random() * 0x1_0000_0000) | 0
@@ -16,6 +17,12 @@ export class Fingerprint {
 
   /** Leaves the fingerprint of `text` in `high` and `low`, as signed 32-bit integers, never both 0. */
   of(text: string): void {
+    if (text === this.#last) return // a new key is asked for twice, and who asks much, again and again
+    this.#last = text
+    this.#print(text)
+  }
+
+  #print(text: string): void {
     const { length } = text
     const paired = length - (length & 1)
     let v0 = this.#k0

@@ -1,0 +1,14 @@
+import type { Figures } from './figures.ts'
+
+/** What a store says of the steps of one request, run as one. */
+export interface Outcome {
+  readonly allowed: boolean
+  /** The store's clock, in microseconds: the instant of the decision, and of its charges unless `chargedAt` is there. */
+  readonly at: number
+  /** When it was charged, where that was before the decision: its units had been taken ahead. */
+  readonly chargedAt?: number
+  /** One for each step, in order. */
+  readonly figures: readonly Figures[]
+  /** Made without the shared store, by each step's `onStoreError`. */
+  readonly degraded?: true
+}
