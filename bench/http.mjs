@@ -1,9 +1,11 @@
 // What a limiter adds to a request: microseconds of the server's CPU. `npm run http`
 import { fork } from 'node:child_process'
 import autocannon from 'autocannon'
-import { print, rounds } from './rounds.mjs'
+import { print, quantile, rounds } from './rounds.mjs'
 
-const REQUESTS = 20_000
+const REQUESTS = 5_000
+const ROUNDS = 21
+const WARM_UPS = 4
 
 async function start(name) {
   const child = fork(new URL('./http-server.mjs', import.meta.url), [name])
@@ -30,10 +32,19 @@ for (const names of [
   ['hono', 'hono + sluice', 'hono + hono-rate-limiter'],
 ]) {
   const servers = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await start(name)])))
-  const rows = await rounds(Object.fromEntries(names.map((name) => [name, servers[name].run])), 9)
+  const rows = await rounds(
+    Object.fromEntries(names.map((name) => [name, servers[name].run])),
+    ROUNDS,
+    WARM_UPS,
+  )
   print(names[0], 'us of CPU a request', rows)
-  for (const { name, median } of rows.slice(1))
-    console.log(`  ${name} adds ${(median - rows[0].median).toFixed(1)} us`)
+  // By differences within a round: between rounds a shared machine changes more than the limiters differ.
+  const [bare, ...limited] = rows
+  for (const { name, figures } of limited) {
+    const added = figures.map((figure, round) => figure - bare.figures[round])
+    const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(added, share).toFixed(1))
+    console.log(`  ${name} adds ${median} us (quartiles ${low} and ${high})`)
+  }
   for (const server of Object.values(servers)) server.stop()
 }
 process.exit()

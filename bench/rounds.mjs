@@ -1,19 +1,22 @@
 /**
  * Runs every candidate once in each round, in turn, so that a machine whose speed drifts is fair to all; gives
- * the medians, and how many times the first candidate's each is.
+ * the medians, how many times the first candidate's each is, and all figures in the order of the rounds.
  * @param candidates name → function that runs once and gives its figure
  */
-export async function rounds(candidates, count = 5) {
+export async function rounds(candidates, count = 5, warmUps = 1) {
   const figures = new Map(Object.keys(candidates).map((name) => [name, []]))
-  for (let round = 0; round <= count; round++) {
+  for (let round = -warmUps; round < count; round++) {
     for (const [name, run] of Object.entries(candidates)) {
       const figure = await run()
-      if (round > 0) figures.get(name).push(figure) // the first round warms up
+      if (round >= 0) figures.get(name).push(figure)
     }
   }
-  const medians = [...figures].map(([name, all]) => [name, all.sort((a, b) => a - b)[all.length >> 1]])
-  const [, first] = medians[0]
-  return medians.map(([name, median]) => ({ name, median, times: median / first }))
+  const rows = [...figures].map(([name, figures]) => ({ name, figures, median: quantile(figures, 0.5) }))
+  return rows.map((row) => ({ ...row, times: row.median / rows[0].median }))
+}
+
+export function quantile(figures, share) {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length * share)]
 }
 
 /** @param unit what a figure counts */

@@ -25,7 +25,7 @@ export function decide<Async extends boolean>(
   asked: Asked,
   peek: boolean,
 ): Answer<Async, Decision> {
-  const { steps, subjects } = merged(asked)
+  const { steps, subjects } = isPlain(asked) ? asked : merged(asked)
   const answer = store.decide(steps, peek)
   return (
     store.async
@@ -65,13 +65,16 @@ export function next<Async extends boolean, T, U>(
   return (answer instanceof Promise ? answer.then(go) : go(answer as T)) as Answer<Async, U>
 }
 
+function isPlain({ steps }: Asked): boolean {
+  return steps.length === 1 && !isLease(steps[0]!)
+}
+
 /**
  * One request charges one state once: steps that name the same state become one, with the sum of their costs.
  * Leases get their names here.
  */
 function merged(asked: Asked): Asked {
   const { steps } = asked
-  if (steps.length === 1 && !isLease(steps[0]!)) return asked
   const kept: Step[] = []
   const subjects: Subject[] = []
   for (let i = 0; i < steps.length; i++) {

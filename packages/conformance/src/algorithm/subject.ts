@@ -19,6 +19,7 @@ export function subjectOf(plan: Plan): Subject {
   let cells: Cells | undefined
 
   function charge(now: number, cost: number, lease: number): Cells {
+    const left = algorithm.remaining(plan, cells ?? none, 0, now)
     let run = cells ?? new Float64Array(plan.size)
     const room = plan.size === 0 ? algorithm.room!(plan, run, now) : plan.size
     if (room > run.length) {
@@ -26,7 +27,7 @@ export function subjectOf(plan: Plan): Subject {
       larger.set(run)
       run = larger
     }
-    algorithm.charge(plan, run, 0, now, cost, lease)
+    algorithm.charge(plan, run, 0, now, cost, lease, left)
     run[0] = now
     cells = run
     return run

@@ -1,7 +1,7 @@
 import { type Clock, monotonicClock } from '../clock.ts'
 import type { Cells } from '../core/decide/algorithm.ts'
 import { admitted } from '../core/decide/combine.ts'
-import { type Figures, figuresOf, instantOf, type Look } from '../core/decide/figures.ts'
+import { type Figures, figuresOf, instantOf, inUnits, type Look } from '../core/decide/figures.ts'
 import type { Step } from '../core/decide/step.ts'
 import { ConfigError } from '../core/errors.ts'
 import { Fingerprint } from './memory/fingerprint.ts'
@@ -196,7 +196,7 @@ function newSpot(): Spot {
 function look({ plan, key, cost, phase = 0 }: Step, spot: Spot, shelf: Shelf, at: number): void {
   const ticks = at - phase
   if (phase > 0) shelf.lag = Math.max(shelf.lag, Math.ceil(phase / plan.unit))
-  const cell = shelf.locate(key, plan.unit === 1 ? ticks : Math.floor(ticks / plan.unit))
+  const cell = shelf.locate(key, inUnits(plan, ticks))
   spot.shelf = shelf
   spot.cells = cell < 0 ? NONE : shelf.cells
   spot.cell = Math.max(cell, 0)
@@ -222,7 +222,7 @@ function charge({ plan, key, cost, lease = 0 }: Step, spot: Spot, moved: boolean
     spot.cell = spot.shelf.place(key, now)
     spot.cells = spot.shelf.cells
   }
-  plan.algorithm.charge(plan, spot.cells, spot.cell, now, cost, lease)
+  plan.algorithm.charge(plan, spot.cells, spot.cell, now, cost, lease, spot.left)
   spot.cells[spot.cell] = now
   spot.left -= cost
 }

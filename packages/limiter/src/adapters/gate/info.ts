@@ -25,12 +25,12 @@ export function infoOf(decision: Decision, key: string | undefined, nowMs: numbe
 
 /** A class for the sake of what few ask for: to make a Date costs as much as the decision. */
 class Info implements RateLimitInfo {
-  readonly limit: number
-  readonly used: number
-  readonly remaining: number
-  readonly key: string | undefined
-  readonly policy: string
-  readonly decision: Decision
+  declare readonly limit: number
+  declare readonly used: number
+  declare readonly remaining: number
+  declare readonly key: string | undefined
+  declare readonly policy: string
+  declare readonly decision: Decision
   readonly #nowMs: number
 
   constructor(decision: Decision, key: string | undefined, nowMs: number) {

@@ -46,8 +46,8 @@ export interface Algorithm<P extends Plan = Plan> {
    * is what `remaining` says.
    */
   wait(plan: P, cells: Cells, at: number, now: number, cost: number, left: number): number
-  /** Takes `cost` ≥ 1, whether it fits or not, up to `plan.ceiling` in use. `lease` names what `refund` may give back. */
-  charge(plan: P, cells: Cells, at: number, now: number, cost: number, lease: number): void
+  /** Takes `cost` ≥ 1, whether it fits or not, up to `plan.ceiling` in use. `lease` names what `refund` may give back, `left` is as for `wait`. */
+  charge(plan: P, cells: Cells, at: number, now: number, cost: number, lease: number, left: number): void
   /** Gives back up to `cost` of what was charged at `charged` (or under `lease`); nothing where that has aged out. */
   refund(plan: P, cells: Cells, at: number, now: number, cost: number, charged: number, lease: number): void
   /** How long an admitted request waits its turn, before it is charged. Only queues have one. */

@@ -26,7 +26,7 @@ export function admitted(
  * first.
  */
 export function binding(
-  figures: readonly Figures[],
+  figures: readonly Decisive[],
   allowed: boolean,
   counts?: (index: number) => boolean,
 ): number {
@@ -39,11 +39,13 @@ export function binding(
   return best
 }
 
-function lower(a: Figures, b: Figures): boolean {
+type Decisive = Pick<Figures, 'allowed' | 'remaining' | 'retryAfterMs'>
+
+function lower(a: Decisive, b: Decisive): boolean {
   return a.remaining < b.remaining
 }
 
-function later(a: Figures, b: Figures): boolean {
+function later(a: Decisive, b: Decisive): boolean {
   if (b.retryAfterMs === null) return false
   return a.retryAfterMs === null || a.retryAfterMs > b.retryAfterMs
 }

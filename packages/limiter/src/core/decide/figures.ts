@@ -22,8 +22,12 @@ const NEVER = Number.POSITIVE_INFINITY
 
 /** The instant that counts, in the plan's units: a clock that stepped back is held at the key's last admission. */
 export function instantOf(plan: Plan, cells: Cells, at: number, nowTicks: number): number {
-  const now = plan.unit === 1 ? nowTicks : Math.floor(nowTicks / plan.unit)
-  return Math.max(now, cells[at] ?? 0)
+  return Math.max(inUnits(plan, nowTicks), cells[at] ?? 0)
+}
+
+/** The clock's reading in the plan's units. */
+export function inUnits({ unit }: Plan, ticks: number): number {
+  return unit === 1 ? ticks : Math.floor(ticks / unit)
 }
 
 /** One key's state as a request found it. */

@@ -15,6 +15,7 @@ export interface ReportedPolicy extends Pick<PolicyFigures, ReportedFigure> {
 }
 type ReportedFigure =
   | 'policy'
+  | 'allowed'
   | 'limit'
   | 'remaining'
   | 'retryAfterMs'
@@ -26,8 +27,6 @@ type ReportedFigure =
 export interface Report {
   readonly allowed: boolean
   readonly policies: readonly ReportedPolicy[]
-  /** Index of the policy that decided; −1 when there is none. */
-  readonly binding: number
   readonly cost: number
   /** Wall clock, milliseconds since the epoch. */
   readonly nowMs: number
@@ -60,15 +59,17 @@ export interface ReportOptions {
 export function reportOf(decision: Decision, options: ReportOptions): Report {
   const { allowed, degraded, policies } = decision
   const shown = degraded ? [] : enforced(policies)
-  const index = binding(shown, allowed)
-  const all = options.policies !== 'binding'
   return {
     allowed,
-    policies: marked(all ? shown : shown.slice(index, index + 1), options),
-    binding: all || index < 0 ? index : 0,
+    policies: marked(options.policies === 'binding' ? deciding(shown, allowed) : shown, options),
     cost: options.cost ?? 1,
     nowMs: options.nowMs,
   }
+}
+
+function deciding(shown: readonly PolicyFigures[], allowed: boolean): readonly PolicyFigures[] {
+  const index = binding(shown, allowed)
+  return shown.slice(index, index + 1)
 }
 
 /** The policies as they are, which is all that most responses need. */

@@ -33,7 +33,7 @@ describe.each(Object.entries(vectors))('%s', (_id, vector) => {
   })
 
   it('with its Retry-After', () => {
-    const { retryAfterMs } = report.policies[report.binding]!
+    const { retryAfterMs } = report.policies[0]!
     const seconds = report.allowed ? undefined : retrySeconds(retryAfterMs)
     expect(seconds && retryAfter(seconds, 'seconds', report.nowMs)).toBe(vector.retryAfter)
   })
@@ -41,6 +41,7 @@ describe.each(Object.entries(vectors))('%s', (_id, vector) => {
 
 const policy = (rest: Partial<ReportedPolicy>): ReportedPolicy => ({
   policy: 'minute',
+  allowed: true,
   limit: 60,
   remaining: 56,
   retryAfterMs: 0,
@@ -53,7 +54,6 @@ const policy = (rest: Partial<ReportedPolicy>): ReportedPolicy => ({
 const report = (policies: ReportedPolicy[], rest: Partial<Report> = {}): Report => ({
   allowed: true,
   policies,
-  binding: 0,
   cost: 1,
   nowMs: 1_700_000_000_250,
   ...rest,
@@ -84,21 +84,27 @@ describe('dialects that report one policy', () => {
   const spent = { policy: 'spend', limit: 1_000, remaining: 400, windowSeconds: 3_600 }
   const refusing = policy({
     ...spent,
+    allowed: false,
     retryAfterMs: 3_000_000,
     moreAfterMs: 3_000_000,
     resetAfterMs: 3_000_000,
   })
 
   it('FB-049: report on a refusal the policy that refused, though another has less remaining', () => {
-    const refused = report([policy({}), refusing], { allowed: false, binding: 1 })
+    const refused = report([policy({}), refusing], { allowed: false })
     expect(say('draft-07', refused)).toBe(
       'RateLimit-Policy: 60;w=60, 1000;w=3600 · RateLimit: limit=1000, remaining=400, reset=3000',
     )
   })
 
   it.each(ONE)('%s says nothing on a refusal by a policy without a window', (name) => {
-    const held = policy({ windowSeconds: undefined, unit: 'concurrent-requests', remaining: 0 })
-    expect(say(name, report([policy({}), held], { allowed: false, binding: 1 }))).toBe('')
+    const held = policy({
+      allowed: false,
+      windowSeconds: undefined,
+      unit: 'concurrent-requests',
+      remaining: 0,
+    })
+    expect(say(name, report([policy({}), held], { allowed: false }))).toBe('')
   })
 
   it.each(ONE)('%s says nothing of a policy that never refills', (name) => {
@@ -144,7 +150,7 @@ describe('the list of dialects', () => {
           .map(([name]) => name)
           .sort(),
       ).toEqual([...dialect.names].sort())
-      expect(dialect.headers(report([], { binding: -1 }))).toEqual([])
+      expect(dialect.headers(report([]))).toEqual([])
     }
   })
 

@@ -68,10 +68,10 @@ export const vectors: Readonly<Record<string, DialectVector>> = {
     ],
   },
   'V7: two windows, the day is the tighter': {
-    report: report(
-      [policy('hour', 1_000, 1_000, 3_600, 3_600_000), policy('day', 5_000, 100, 86_400, 36_000_000)],
-      { binding: 1 },
-    ),
+    report: report([
+      policy('hour', 1_000, 1_000, 3_600, 3_600_000),
+      policy('day', 5_000, 100, 86_400, 36_000_000),
+    ]),
     lines: [
       'RateLimit-Limit: 5000, 1000;w=3600, 5000;w=86400 · RateLimit-Remaining: 100 · RateLimit-Reset: 36000',
       'RateLimit-Policy: 1000;w=3600, 5000;w=86400 · RateLimit-Limit: 5000 · RateLimit-Remaining: 100 · RateLimit-Reset: 36000',
@@ -89,7 +89,7 @@ export const vectors: Readonly<Record<string, DialectVector>> = {
     ],
   },
   'V9: two policies with the same quota': {
-    report: report([policy('sec', 10, 9, 1, 1_000), policy('min', 10, 4, 60, 42_000)], { binding: 1 }),
+    report: report([policy('sec', 10, 9, 1, 1_000), policy('min', 10, 4, 60, 42_000)]),
     lines: [
       'RateLimit-Limit: 10, 10;w=60 · RateLimit-Remaining: 4 · RateLimit-Reset: 42',
       'RateLimit-Policy: 10;w=60 · RateLimit-Limit: 10 · RateLimit-Remaining: 4 · RateLimit-Reset: 42',
@@ -250,7 +250,7 @@ export const vectors: Readonly<Record<string, DialectVector>> = {
 }
 
 function report(policies: ReportedPolicy[], rest: Partial<Report> = {}): Report {
-  return { allowed: true, policies, binding: 0, cost: 1, nowMs: 1_700_000_000_000, ...rest }
+  return { allowed: true, policies, cost: 1, nowMs: 1_700_000_000_000, ...rest }
 }
 
 /** A window: more comes when all comes, unless `rest` says otherwise. */
@@ -271,6 +271,7 @@ function policy(
     retryAfterMs: 0,
     moreAfterMs,
     resetAfterMs,
+    allowed: rest.retryAfterMs === undefined,
     unit: 'requests',
     ...rest,
   }

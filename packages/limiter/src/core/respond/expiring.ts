@@ -1,3 +1,4 @@
+import { binding } from '../decide/combine.ts'
 import type { Header, Report, ReportedPolicy } from './dialect.ts'
 import { secondsUp, wholeWindow } from './seconds.ts'
 import { integer } from './structured-field.ts'
@@ -23,7 +24,8 @@ export interface Expiring {
  * and of equals the one that resets later. Undefined when it has no window, as with concurrency.
  */
 export function expiringOf(report: Report): Expiring | undefined {
-  const policy = report.allowed ? tightest(report.policies.filter(windowed)) : report.policies[report.binding]
+  const { allowed, policies } = report
+  const policy = allowed ? tightest(policies.filter(windowed)) : policies[binding(policies, false)]
   if (policy === undefined || !windowed(policy)) return undefined
   const { limit, remaining, resetAfterMs } = policy
   return {

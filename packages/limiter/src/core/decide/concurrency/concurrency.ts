@@ -30,14 +30,14 @@ export const concurrency: Algorithm = {
     const needed = HEADER + LEASE * (kept + 1)
     return needed <= cells.length ? cells.length : HEADER + LEASE * (kept + 1) * 2
   },
-  charge(plan, cells, at, now, cost, lease) {
+  charge(plan, cells, at, now, cost, lease, left) {
     const first = firstLive(plan, cells, at, now)
     cells.copyWithin(at + HEADER, first, end(cells, at))
     cells[at + 1]! -= (first - at - HEADER) / LEASE
     const next = end(cells, at)
     cells[next] = now
     cells[next + 1] = lease
-    cells[next + 2] = Math.min(cost, Math.max(0, plan.ceiling - held(plan, cells, at, now)))
+    cells[next + 2] = Math.min(cost, Math.max(0, plan.ceiling - (plan.capacity - left)))
     cells[at + 1]! += 1
   },
   /** An emptied lease is taken out, or a long one before it would let released ones pile up. */

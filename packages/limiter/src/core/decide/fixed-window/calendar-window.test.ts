@@ -16,9 +16,10 @@ function planFor(period: CalendarPeriod, limit = 3, more: Partial<Policy> = {}):
 /** As a store does: look, charge if it fits, note the instant. */
 function decide(plan: CalendarPlan, cells: Cells, nowTicks: number, cost = 1): ReturnType<typeof figuresOf> {
   const now = instantOf(plan, cells, 0, nowTicks)
-  const allowed = cost <= Math.max(0, calendarWindow.remaining(plan, cells, 0, now))
+  const before = calendarWindow.remaining(plan, cells, 0, now)
+  const allowed = cost <= Math.max(0, before)
   if (allowed && cost > 0) {
-    calendarWindow.charge(plan, cells, 0, now, cost, 0)
+    calendarWindow.charge(plan, cells, 0, now, cost, 0, before)
     cells[0] = now
   }
   const left = plan.algorithm.remaining(plan, cells, 0, now)
@@ -142,7 +143,7 @@ describe('a correction of a calendar limit', () => {
 
   it('charges into debt up to twice the limit, which ends with the window', () => {
     const cells = new Float64Array(4)
-    calendarWindow.charge(plan, cells, 0, noon, 100, 0)
+    calendarWindow.charge(plan, cells, 0, noon, 100, 0, plan.capacity)
     cells[0] = noon
     expect(calendarWindow.remaining(plan, cells, 0, noon)).toBe(-3)
     expect(calendarWindow.remaining(plan, cells, 0, midnight)).toBe(3)

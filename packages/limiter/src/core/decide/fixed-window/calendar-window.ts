@@ -41,8 +41,8 @@ export const calendarWindow: Algorithm<CalendarPlan> = {
     if (cost <= left) return 0
     return (isLive(cells, at, now) ? cells[at + 3]! : plan.windowAt(now).end) - now
   },
-  charge(plan, cells, at, now, cost) {
-    const count = used(cells, at, now)
+  charge(plan, cells, at, now, cost, _lease, left) {
+    const count = plan.capacity - left
     if (!isLive(cells, at, now)) {
       const { start, end } = plan.windowAt(now)
       cells[at + 2] = start

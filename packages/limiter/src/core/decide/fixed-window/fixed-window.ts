@@ -18,8 +18,8 @@ export const fixedWindow: Algorithm = {
   remaining: (plan, cells, at, now) => plan.capacity - used(plan, cells, at, now),
   wait: (plan, _cells, _at, now, cost, left) =>
     cost <= left ? 0 : plan.period - remainder(now, plan.period),
-  charge(plan, cells, at, now, cost) {
-    const count = used(plan, cells, at, now)
+  charge(plan, cells, at, _now, cost, _lease, left) {
+    const count = plan.capacity - left
     cells[at + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))
   },
   refund(plan, cells, at, _now, cost, charged) {

@@ -31,10 +31,10 @@ export const slidingWindowLog: Algorithm = {
     // Doubling while more than half of the run still counts keeps the cost of moving entries constant per charge.
     return kept * 4 + 4 > cells.length - HEADER ? HEADER + (kept + 1) * 4 : cells.length
   },
-  charge(plan, cells, at, now, cost) {
+  charge(plan, cells, at, now, cost, _lease, left) {
     dropAged(plan, cells, at, now)
     const count = cells[at + 2]!
-    const taken = Math.min(cost, Math.max(0, plan.ceiling - used(plan, cells, at, now)))
+    const taken = Math.min(cost, Math.max(0, plan.ceiling - (plan.capacity - left)))
     if (count > 0 && cells[instant(cells, at, count - 1)] === now) {
       cells[instant(cells, at, count - 1) + 1]! += taken
       return

@@ -38,8 +38,8 @@ export const intervalBucket: Algorithm = {
     const arrivals = ceilDiv(cost - left, plan.limit)
     return arrivals * plan.period - remainder(now - cells[at + 2]!, plan.period)
   },
-  charge(plan, cells, at, now, cost) {
-    const taken = out(plan, cells, at, now)
+  charge(plan, cells, at, now, cost, _lease, left) {
+    const taken = plan.capacity - left
     if (cells[at] === 0 && cells[at + 1] === 0 && cells[at + 2] === 0) cells[at + 2] = now
     cells[at + 1] = taken + Math.min(cost, plan.ceiling - taken)
   },
