@@ -1,6 +1,7 @@
 import { getRequestListener } from '@hono/node-server'
 import { adapterSuite, served } from '@sluice/conformance'
 import { type Context, Hono } from 'hono'
+import { stream } from 'hono/streaming'
 import { describe, expect, it } from 'vitest'
 import { MemoryStore } from '../stores/memory.ts'
 import { FakeClock } from '../testing.ts'
@@ -30,20 +31,52 @@ describe('Hono', () => {
     ...more,
   })
 
-  it('puts its headers on responses of every make', async () => {
+  function ofEveryMake(): Hono {
     const app = new Hono()
     app.use(rateLimit(options({ limit: 9 })))
     app.get('/text', (c) => c.text('text'))
     app.get('/raw', () => new Response('raw'))
     app.get('/away', () => Response.redirect('http://h/', 302))
+    app.get('/stream', (c) => stream(c, async (own) => void (await own.write('stream'))))
     app.get('/fails', () => {
       throw new Error('of the application')
     })
     app.onError((_, c) => c.text('failed', 500))
-    const left: (string | null)[] = []
-    for (const path of ['/text', '/raw', '/away', '/fails', '/none'])
-      left.push((await app.request(path)).headers.get('ratelimit'))
-    expect(left).toEqual([8, 7, 6, 5, 4].map((remaining) => `"default";r=${remaining};t=60`))
+    return app
+  }
+  const paths = ['/text', '/raw', '/away', '/stream', '/fails', '/none']
+  const left = paths.map((_, i) => `"default";r=${8 - i};t=60`)
+
+  it('puts its headers on responses of every make', async () => {
+    const app = ofEveryMake()
+    const told: (string | null)[] = []
+    for (const path of paths) told.push((await app.request(path)).headers.get('ratelimit'))
+    expect(told).toEqual(left)
+  })
+
+  it('puts them on what Node sends, beside the application’s own', async () => {
+    const app = ofEveryMake()
+    app.get('/own', (c) => {
+      c.header('Set-Cookie', 'a=1')
+      c.header('Set-Cookie', 'b=2', { append: true })
+      c.header('RateLimit', 'own')
+      return c.text('own')
+    })
+    const { port, close } = await served(getRequestListener(app.fetch))
+    try {
+      const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' })
+      const told: (string | null)[] = []
+      for (const path of paths) told.push((await ask(path)).headers.get('ratelimit'))
+      expect(told).toEqual(left)
+      const { headers } = await ask('/own')
+      expect([headers.getSetCookie(), headers.get('ratelimit'), headers.get('content-length')]).toEqual([
+        ['a=1', 'b=2'],
+        'own',
+        '3',
+      ])
+    } finally {
+      await close()
+    }
   })
 
   it('T47: one limiter on several routes limits them together', async () => {

@@ -45,12 +45,13 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
     if (info !== undefined) c.set(gate.requestPropertyName as 'rateLimit', info)
     // The signal makes a server build the whole request, which costs more than all else here.
     if (verdict.delayMs > 0 && !(await verdict.wait(c.req.raw.signal))) return gone()
+    let sent = false
     if (refusal === undefined) {
-      for (let i = 0; i < told.length; i++) c.header(lowered(told[i]![0]), told[i]![1])
+      sent = tell(c, verdict, told)
       await next()
     } else if (handler === undefined || info === undefined) return refusalOf(refusal, verdict)
     else c.res = await handler(c, next, info)
-    if (verdict.exposed !== undefined || lacks(c, told)) complete(c, verdict)
+    if (!sent && (verdict.exposed !== undefined || lacks(c, told))) complete(c, verdict)
     if (settle !== undefined) c.res = settledBy(c.res, verdict, c.req.method)
     return undefined
   }
@@ -64,7 +65,23 @@ class HonoArrival extends WebArrival<[Context]> {
   }
 }
 
-/** A response that the handler made by itself has nothing of what was set before. */
+/**
+ * Sets the headers before the application answers. On Node they go onto Node's own response, as in every framework
+ * there: whatever response the application makes then carries them, and `Headers` of the Fetch standard cost as much
+ * as all else here. Elsewhere onto the context's.
+ * @returns whether nothing is left to do once the application has answered
+ */
+function tell(c: Context, { exposed }: Verdict, told: readonly Header[]): boolean {
+  const { outgoing } = bindingsOf(c)
+  const node = exposed === undefined && outgoing?.headersSent === false
+  for (let i = 0; i < told.length; i++) {
+    if (node) outgoing.setHeader(told[i]![0], told[i]![1])
+    else c.header(lowered(told[i]![0]), told[i]![1])
+  }
+  return node
+}
+
+/** A response that the application made by itself has nothing of what the context was told before. */
 function lacks({ res }: Context, told: readonly Header[]): boolean {
   return told.length > 0 && !res.headers.has(lowered(told[0]![0]))
 }
@@ -74,16 +91,21 @@ function complete(c: Context, verdict: Verdict): void {
   for (const [name, value] of headersOf(verdict, c.res.headers)) c.header(name, value)
 }
 
-/** What the servers that Hono runs on tell of the socket. */
+/** What the servers that Hono runs on let it know. */
 interface Bindings {
+  readonly outgoing?: { readonly headersSent?: boolean; setHeader(name: string, value: string): unknown }
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
   readonly remoteAddr?: { readonly hostname?: string }
   requestIP?(request: Request): { readonly address: string } | null
 }
 
-function peerOf(c: Context): string | undefined {
+function bindingsOf(c: Context): Bindings {
   const env = c.env as (Bindings & { readonly server?: Bindings }) | undefined
-  const bindings = env?.server ?? env ?? {}
+  return env?.server ?? env ?? {}
+}
+
+function peerOf(c: Context): string | undefined {
+  const bindings = bindingsOf(c)
   if (bindings.incoming !== undefined) return bindings.incoming.socket?.remoteAddress
   return bindings.remoteAddr?.hostname ?? bindings.requestIP?.(c.req.raw)?.address
 }
