@@ -9,7 +9,8 @@ import type { RedisClient } from './client.ts'
 import { Load } from './load.test-support.ts'
 import { type Sentinels, startSentinels } from './sentinel.test-support.ts'
 
-const PATIENCE = { timeout: 30_000, interval: 20 }
+/** Sentinels that split their votes on a loaded machine wait some seconds before each new election. */
+const PATIENCE = { timeout: 90_000, interval: 20 }
 const LIMIT = 200
 
 const closing: (() => unknown)[] = []
