@@ -96,6 +96,20 @@ describe('memory store', () => {
     }
   })
 
+  it('charges a shared bucket for every key of one request', () => {
+    const windows = planOf({ algorithm: 'fixed-window', limit: 10_000, period: '1h' })
+    const interval = planOf({ algorithm: 'token-bucket', limit: 10_000, period: '1h', refill: 'interval' })
+    const wide = planOf({ algorithm: 'sliding-window-log', limit: 10_000, period: '1h' })
+    for (const plan of [windows, interval, wide]) {
+      const store = new MemoryStore({ clock: new FakeClock(), maxKeys: 1 })
+      const steps = Array.from({ length: 3_000 }, (_, i) => step(`${i}`, plan))
+      store.decide(steps, false)
+      // A bucket that n keys share has n in use, so that each counts for 1/n: in all, as many as there are buckets.
+      const inUse = steps.map((own) => 10_000 - store.decide([own], true).figures[0]!.remaining)
+      expect(inUse.reduce((buckets, used) => buckets + 1 / used, 0)).toBeLessThan(1 + 1_024 + 0.5)
+    }
+  })
+
   it('keeps a late comer in its shared bucket until that is full again, though room was made', () => {
     const clock = new FakeClock()
     const plan = planOf({ algorithm: 'gcra', limit: 2, period: '10s' })

@@ -221,6 +221,8 @@ function charge({ plan, key, cost, lease = 0 }: Step, spot: Spot, moved: boolean
   if (moved || spot.cells === NONE || plan.size === 0) {
     spot.cell = spot.shelf.place(key, now)
     spot.cells = spot.shelf.cells
+    // Beyond the cap another key of the request may just have charged the bucket that this one shares.
+    if (moved) spot.left = plan.algorithm.remaining(plan, spot.cells, spot.cell, now)
   }
   plan.algorithm.charge(plan, spot.cells, spot.cell, now, cost, lease, spot.left)
   spot.cells[spot.cell] = now
