@@ -41,15 +41,15 @@ export function decide<Async extends boolean>(
  */
 export function settle<Async extends boolean>(
   store: Store<Async>,
-  { steps, outcome, peek }: Receipt,
+  { steps, outcome, charged }: Receipt,
   actual: (step: Step) => number | undefined,
   once?: Once,
 ): Answer<Async, boolean> {
-  const { allowed, figures, at, chargedAt = at, degraded } = outcome
+  const { figures, at, chargedAt = at, degraded } = outcome
   const charges: Charge[] = []
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!
-    if (!allowed || peek || step.role === 'guard' || !figures[i]!.allowed) continue
+    if (!charged || step.role === 'guard' || !figures[i]!.allowed) continue
     const cost = isLease(step) ? 0 : checkedCost(actual(step) ?? step.cost)
     const change = cost - step.cost
     charges.push({ step, at: chargedAt, change, ...(degraded && { degraded }) })

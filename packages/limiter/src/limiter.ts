@@ -86,10 +86,22 @@ interface ReserveOptions {
 export function createLimiter<const Name extends string, Async extends boolean = false>(
   options: LimiterOptions<Name, Async>,
 ): Limiter<Name, Async> {
-  const { policies } = options
+  const { name = 'limiter', policies, blockable = false } = options
   const store = options.store ?? (new MemoryStore() as Store<boolean> as Store<Async>)
-  const parts = partsOf(options)
-  const ask = asking(parts)
+  const parts = Object.entries<LimiterPolicy>(policies).flatMap(([policy, given], i) =>
+    partsOf(`${name}/${policy}`, policy, given, blockable && i === 0),
+  )
+  if (parts.length === 0) throw new ConfigError('a limiter needs at least one policy')
+  if (parts.length > 1 && parts.some(({ ahead }) => ahead !== undefined))
+    throw new ConfigError('a lease goes with one policy, and neither with block nor with blockable')
+  const subjects = parts.map(({ subject }) => subject)
+
+  const ask = (key: Key, cost: number): Asked => {
+    const identity = identityOf(key)
+    const steps = [stepOf(parts[0]!, identity, cost)]
+    for (let i = 1; i < parts.length; i++) steps.push(stepOf(parts[i]!, identity, cost))
+    return { steps, subjects }
+  }
   const guard = (key: Key): Step => {
     const part = parts.find(({ role }) => role === 'guard')
     if (part === undefined) throw new ConfigError('to block a key, create the limiter with blockable: true')
@@ -133,39 +145,12 @@ export function createLimiter<const Name extends string, Async extends boolean =
   }
 }
 
-/** What one request asks of a store, by its key and cost. @throws TypeError for a key that is none */
-export function asking(parts: readonly Part[]): (key: Key, cost: number) => Asked {
-  const subjects = parts.map(({ subject }) => subject)
-  return (key, cost) => {
-    const identity = identityOf(key)
-    const steps = [stepOf(parts[0]!, identity, cost)]
-    for (let i = 1; i < parts.length; i++) steps.push(stepOf(parts[i]!, identity, cost))
-    return { steps, subjects }
-  }
-}
-
 /** What a policy adds to every request: the same but for the key and the cost. */
-export interface Part extends Pick<Step, 'plan' | 'policy' | 'role' | 'onStoreError' | 'ahead' | 'watches'> {
+interface Part extends Pick<Step, 'plan' | 'policy' | 'role' | 'onStoreError' | 'ahead' | 'watches'> {
   readonly subject: Subject
 }
 
-/** @throws ConfigError for a policy that means nothing or cannot be kept exactly */
-export function partsOf({
-  name = 'limiter',
-  policies,
-  blockable = false,
-}: Pick<LimiterOptions<string, boolean>, 'name' | 'policies' | 'blockable'>): Part[] {
-  const parts = Object.entries(policies).flatMap(([policy, given], i) =>
-    partOf(`${name}/${policy}`, policy, given, blockable && i === 0),
-  )
-  if (parts.length === 0) throw new ConfigError('a limiter needs at least one policy')
-  if (parts.length > 1 && parts.some(({ ahead }) => ahead !== undefined))
-    throw new ConfigError('a lease goes with one policy, and neither with block nor with blockable')
-  return parts
-}
-
-/** A policy's own part, and its guard's. */
-function partOf(policy: string, name: string, given: LimiterPolicy, blockable: boolean): Part[] {
+function partsOf(policy: string, name: string, given: LimiterPolicy, blockable: boolean): Part[] {
   checkName(name)
   const { soft, block, shadow, onStoreError, lease } = given
   if (soft !== undefined && !(soft > 0 && soft <= 1))

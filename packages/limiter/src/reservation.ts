@@ -24,10 +24,9 @@ export function reservationOf<Async extends boolean>(
   ttl: number,
 ): Reservation<Async> {
   const left = decision[receipt]!
-  const { outcome, peek } = left
-  const once: Once = { id: newId(), until: outcome.at + ttl }
+  const once: Once = { id: newId(), until: left.outcome.at + ttl }
   const settleAt = (actual: (step: Step) => number | undefined): Answer<Async, boolean> =>
-    outcome.allowed && !peek ? settle(store, left, actual, once) : next(store.settle([]), () => false)
+    left.charged ? settle(store, left, actual, once) : next(store.settle([]), () => false)
   return {
     decision,
     commit: (actual) => settleAt(() => actual),

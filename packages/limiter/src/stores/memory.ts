@@ -92,11 +92,7 @@ export class MemoryStore implements Store<false> {
     const spot = this.#spot(0)
     look(step, spot, this.#shelf(step), at)
     if (!peek && isCharged(step, spot)) charge(step, spot, false)
-    return {
-      allowed: spot.allowed || step.role === 'shadow',
-      at,
-      figures: [figuresOf(step.plan, spot, step.cost)],
-    }
+    return { allowed: spot.allowed || step.role === 'shadow', at, figures: [read(step, spot)] }
   }
 
   #decideAll(steps: readonly Step[], peek: boolean, at: number): Outcome {
@@ -108,14 +104,13 @@ export class MemoryStore implements Store<false> {
     const figures: Figures[] = new Array(steps.length)
     // A charge may move other states of its shelf: what is not charged is read before anything is.
     for (let i = 0; i < steps.length; i++) {
-      if (!(charges && isCharged(steps[i]!, spots[i]!)))
-        figures[i] = figuresOf(steps[i]!.plan, spots[i]!, steps[i]!.cost)
+      if (!(charges && isCharged(steps[i]!, spots[i]!))) figures[i] = read(steps[i]!, spots[i]!)
     }
     if (charges) {
       for (let i = 0; i < steps.length; i++) {
         if (!isCharged(steps[i]!, spots[i]!)) continue
         charge(steps[i]!, spots[i]!, true)
-        figures[i] = figuresOf(steps[i]!.plan, spots[i]!, steps[i]!.cost)
+        figures[i] = read(steps[i]!, spots[i]!)
       }
     }
     return { allowed, at, figures }
@@ -175,10 +170,9 @@ export class MemoryStore implements Store<false> {
 }
 
 /** Where one step of the request at hand stands. Reused from request to request: a store decides one at a time. */
-interface Spot extends Draft<Look> {
+interface Spot extends Look {
   shelf: Shelf
 }
-type Draft<T> = { -readonly [K in keyof T]: T[K] }
 
 function newSpot(): Spot {
   return {
@@ -227,4 +221,8 @@ function charge({ plan, key, cost, lease = 0 }: Step, spot: Spot, moved: boolean
   plan.algorithm.charge(plan, spot.cells, spot.cell, now, cost, lease, spot.left)
   spot.cells[spot.cell] = now
   spot.left -= cost
+}
+
+function read({ plan, cost }: Step, spot: Spot): Figures {
+  return figuresOf(plan, spot, cost)
 }

@@ -53,7 +53,7 @@ export function reserveRoute(app: App, ask: Ask, ids: ReservationIds, bounds: Bo
 /** `undefined` when nothing was charged. */
 function reservedOf(decision: Decision, ttl: number): Reserved | undefined {
   const left = decision[receipt]
-  if (left === undefined || left.peek || !left.outcome.allowed) return undefined
+  if (left?.charged !== true) return undefined
   const { steps, outcome } = left
   const { figures, at, chargedAt = at, degraded } = outcome
   const charges: Charged[] = []

@@ -2,8 +2,8 @@ import { type Decision, receipt } from '../../core/decide/decision.ts'
 import { wholeNumber } from '../../core/decide/integers.ts'
 import type { Step } from '../../core/decide/step.ts'
 import { ConfigError } from '../../core/errors.ts'
-import { decide, settle } from '../../engine.ts'
-import { asking, createLimiter, type Limiter, type LimiterPolicy, partsOf } from '../../limiter.ts'
+import { settle } from '../../engine.ts'
+import { createLimiter, type Limiter, type LimiterPolicy } from '../../limiter.ts'
 import type { Store } from '../../stores/store.ts'
 import type { Arrival, Native } from './arrival.ts'
 import type { ActualCost, GatePolicy, Quota } from './options.ts'
@@ -38,19 +38,11 @@ export function ownQuotas<N extends Native>(settings: Settings<N>, store: Store)
   )
   const dynamic = dynamicLimiters(policies, (limits) => variant((name) => ({ limit: limits[name]! })))
 
-  const fixed =
-    dynamic === undefined &&
-    settings.plans === undefined &&
-    settings.overrides === undefined &&
-    typeof (settings.cost ?? 1) === 'number'
-  const kept = fixed ? asking(partsOf({ name: settings.name, policies: base.policies })) : undefined
+  const simple = dynamic === undefined && settings.plans === undefined && settings.overrides === undefined
 
   return {
     ask(arrival, caller, cost) {
-      if (kept !== undefined) {
-        caller.asked ??= kept(caller.key, cost)
-        return decide(store, caller.asked, false)
-      }
+      if (simple) return base.check(caller.key, { cost })
       const own = soon(special.find(arrival, caller), (own) => own ?? dynamic?.(arrival, caller) ?? base)
       return soon(own, (limiter) => limiter.check(caller.key, { cost }))
     },

@@ -1,3 +1,4 @@
+import { algorithms } from '../../core/decide/algorithms.ts'
 import { type Decision, receipt } from '../../core/decide/decision.ts'
 import { isLease } from '../../core/decide/step.ts'
 import type { Key, Limiter } from '../../limiter.ts'
@@ -20,7 +21,7 @@ export interface Quotas<N extends Native> {
 
 /** Whether a limiter has policies whose charges end with the request. */
 export function hasLeases({ policies }: Pick<Limiter, 'policies'>): boolean {
-  return Object.values(policies).some(({ algorithm }) => algorithm === 'concurrency')
+  return Object.values(policies).some(({ algorithm }) => algorithms[algorithm].leases === true)
 }
 
 /** A lease ends with the request, however it ends; all else stays charged. */

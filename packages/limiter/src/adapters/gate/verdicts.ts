@@ -42,8 +42,8 @@ export function verdicts<N extends Native>(
       return stayed
     }
   // Apart from what every request runs through: a function that holds closures makes a context each time.
-  const refused = ({ native }: Arrival<N>, verdict: Judgement<N>, nowMs: number): Soon<Verdict> => {
-    const { decision, shown, info } = verdict
+  const refused = ({ native }: Arrival<N>, verdict: Judgement<N>): Soon<Verdict> => {
+    const { decision, shown, info, nowMs } = verdict
     if (info !== undefined) void tell(() => onLimitReached?.(...native, info), logger)
     return soon(replies.answerTo(decision, native, info, shown, nowMs), (refusal) => {
       verdict.refusal = refusal
@@ -52,24 +52,24 @@ export function verdicts<N extends Native>(
   }
   const told = (
     arrival: Arrival<N>,
-    { decision }: Standing,
+    decision: Decision,
     shown: string | undefined,
     delayMs: number,
   ): Soon<Verdict> => {
-    const nowMs = wallClock()
-    const verdict = new Judgement(replies, arrival.holder, decision!, shown, nowMs)
+    const verdict = new Judgement(replies, arrival.holder, decision, shown, wallClock())
     verdict.delayMs = delayMs
-    if (delayMs > 0) verdict.wait = waiting(decision!, delayMs)
-    verdict.settle = settlement(decision!, arrival.native)
-    return decision!.allowed ? verdict : refused(arrival, verdict, nowMs)
+    if (delayMs > 0) verdict.wait = waiting(decision, delayMs)
+    verdict.settle = settlement(decision, arrival.native)
+    return decision.allowed ? verdict : refused(arrival, verdict)
   }
   return (arrival, standing, { shown }, decision) => {
     standing.decision = decision
     const delayMs = decision.allowed ? decision.delayMs : tarpitMs
-    if (delayMs === 0 || room.enter()) return told(arrival, standing, shown, delayMs)
-    if (!decision.allowed) return told(arrival, standing, shown, 0)
-    standing.decision = outOfTurn(decision)
-    return giveBack(decision).then(() => told(arrival, standing, shown, 0))
+    if (delayMs === 0 || room.enter()) return told(arrival, decision, shown, delayMs)
+    if (!decision.allowed) return told(arrival, decision, shown, 0)
+    const late = outOfTurn(decision)
+    standing.decision = late
+    return giveBack(decision).then(() => told(arrival, late, shown, 0))
   }
 }
 
@@ -84,7 +84,7 @@ class Judgement<N extends Native> implements Verdict {
   readonly shown: string | undefined
   readonly #replies: Replies<N>
   readonly #holder: object
-  readonly #nowMs: number
+  readonly nowMs: number
 
   constructor(
     replies: Replies<N>,
@@ -98,7 +98,7 @@ class Judgement<N extends Native> implements Verdict {
     this.shown = shown
     this.#replies = replies
     this.#holder = holder
-    this.#nowMs = nowMs
+    this.nowMs = nowMs
   }
 
   get exposed(): string | undefined {
@@ -106,7 +106,7 @@ class Judgement<N extends Native> implements Verdict {
   }
 
   headers(): readonly Header[] {
-    return this.#replies.headersOf(decisionFor(this.#holder, this.decision), this.shown, this.#nowMs)
+    return this.#replies.headersOf(decisionFor(this.#holder, this.decision), this.shown, this.nowMs)
   }
 }
 

@@ -1,7 +1,6 @@
 import { ConfigError } from '../../core/errors.ts'
 import { clientAddress, type Proxies } from '../../core/identify/forwarded.ts'
 import { ipKey } from '../../core/identify/ip.ts'
-import type { Asked } from '../../engine.ts'
 import type { Key } from '../../limiter.ts'
 import type { Arrival, Native } from './arrival.ts'
 import { remembered } from './remembered.ts'
@@ -16,8 +15,6 @@ export interface Caller {
   readonly shown: string | undefined
   /** What becomes of a request that lacks a key. */
   readonly keyless?: 'skip' | 'deny'
-  /** What a store is asked for such a caller, where that is the same for each request. */
-  asked?: Asked
 }
 
 /** All who lack a key, where they share one. Lists of parts never meet a text. */

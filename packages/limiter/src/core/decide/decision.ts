@@ -40,8 +40,8 @@ export interface Decision extends Figures {
 export interface Receipt {
   readonly steps: readonly Step[]
   readonly outcome: Outcome
-  /** It only looked: nothing was charged. */
-  readonly peek: boolean
+  /** Admitted, and not only looked at. */
+  readonly charged: boolean
 }
 
 /** What a decision needs to know of the policy behind a step. */
@@ -95,7 +95,7 @@ export function decisionOf(
   }
   const policies = guarded ? underGuards(steps, figures) : (figures as readonly PolicyFigures[])
   const bound = boundBy(policies, allowed)
-  const left: Receipt = { steps, outcome, peek }
+  const left: Receipt = { steps, outcome, charged: allowed && !peek }
   const decision = new Made(
     bound < 0 ? UNLIMITED : policies[bound]!,
     allowed,

@@ -32,22 +32,22 @@ export function inUnits({ unit }: Plan, ticks: number): number {
 
 /** One key's state as a request found it. */
 export interface Look {
-  readonly cells: Cells
+  cells: Cells
   /** Where in `cells` its integers begin. */
-  readonly cell: number
+  cell: number
   /** The instant of {@link instantOf}, in units. */
-  readonly now: number
+  now: number
   /** The clock's own reading, in microseconds. */
-  readonly ticks: number
+  ticks: number
   /** What `remaining` says; a charge that fitted has taken exactly its cost from it. */
-  readonly left: number
-  readonly allowed: boolean
+  left: number
+  allowed: boolean
   /** In units. */
-  readonly delay: number
+  delay: number
 }
 
 /** The five figures, from state that already holds the charge if there was one. */
-export function figuresOf(plan: Plan, look: Look, cost: number): Figures {
+export function figuresOf(plan: Plan, look: Readonly<Look>, cost: number): Figures {
   const { algorithm, capacity } = plan
   const { cells, cell: at, now, ticks, left, allowed, delay } = look
   const remaining = Math.max(left, 0)
