@@ -29,9 +29,19 @@ export function decide<Async extends boolean>(
   const answer = store.decide(steps, peek)
   return (
     store.async
-      ? (answer as Promise<Outcome>).then((outcome) => decisionOf(steps, subjects, outcome, peek))
+      ? decisionLater(steps, subjects, answer as Promise<Outcome>, peek)
       : decisionOf(steps, subjects, answer as Outcome, peek)
   ) as Answer<Async, Decision>
+}
+
+/** Apart, for a function that holds closures makes a context each time it runs, whatever the store. */
+async function decisionLater(
+  steps: readonly Step[],
+  subjects: readonly Subject[],
+  answer: Promise<Outcome>,
+  peek: boolean,
+): Promise<Decision> {
+  return decisionOf(steps, subjects, await answer, peek)
 }
 
 /**

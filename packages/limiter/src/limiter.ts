@@ -98,8 +98,7 @@ export function createLimiter<const Name extends string, Async extends boolean =
 
   const ask = (key: Key, cost: number): Asked => {
     const identity = identityOf(key)
-    const steps = [stepOf(parts[0]!, identity, cost)]
-    for (let i = 1; i < parts.length; i++) steps.push(stepOf(parts[i]!, identity, cost))
+    const steps = parts.length === 1 ? [stepOf(parts[0]!, identity, cost)] : stepsOf(parts, identity, cost)
     return { steps, subjects }
   }
   const guard = (key: Key): Step => {
@@ -184,6 +183,10 @@ const BY_HAND = { after: 1, within: 1, for: 1 }
 function stepOf({ plan, policy, role, watches, onStoreError, ahead }: Part, key: string, cost: number): Step {
   const own = role === 'guard' && cost > 1 ? 1 : cost
   return { plan, policy, key, cost: own, role, watches, onStoreError, ahead }
+}
+
+function stepsOf(parts: readonly Part[], key: string, cost: number): Step[] {
+  return parts.map((part) => stepOf(part, key, cost))
 }
 
 /** Lists of parts begin with NUL; so do texts that begin with it, so that a text never meets a list. */

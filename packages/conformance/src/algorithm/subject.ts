@@ -1,5 +1,5 @@
 import type { Cells, Plan } from '@sluice/limiter/core/decide/algorithm'
-import { droppableAt, type Figures, figuresOf, instantOf } from '@sluice/limiter/core/decide/figures'
+import { droppableAt, type Figures, figuresOf, instantOf, inUnits } from '@sluice/limiter/core/decide/figures'
 
 /** One key of one policy, run as a store runs it. Instants are readings of the clock, in microseconds. */
 export interface Subject {
@@ -39,7 +39,7 @@ export function subjectOf(plan: Plan): Subject {
     },
     decide(ticks, cost, lease) {
       const before = cells ?? none
-      const now = instantOf(plan, before, 0, ticks)
+      const now = instantOf(before, 0, inUnits(plan, ticks))
       const allowed = cost === 0 || cost <= algorithm.remaining(plan, before, 0, now)
       const charged = allowed && cost > 0
       const delay = charged ? (algorithm.delay?.(plan, before, 0, now) ?? 0) : 0
@@ -48,7 +48,7 @@ export function subjectOf(plan: Plan): Subject {
       return figuresOf(plan, { cells: after, cell: 0, now, ticks, left, allowed, delay }, cost)
     },
     settle(ticks, change, charged, lease) {
-      const now = instantOf(plan, cells ?? none, 0, ticks)
+      const now = instantOf(cells ?? none, 0, inUnits(plan, ticks))
       if (change > 0) charge(now, change, lease)
       else if (cells !== undefined) {
         algorithm.refund(plan, cells, 0, now, -change, Math.floor(charged / plan.unit), lease)

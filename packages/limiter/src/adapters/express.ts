@@ -3,7 +3,7 @@ import type { Key } from '../limiter.ts'
 import { createGate } from './gate/gate.ts'
 import { arrivalOf, judged, plainHands, type RateLimitInfo, refuse } from './gate/node-http.ts'
 import type { GateOptions } from './gate/options.ts'
-import { given, type Soon, soon } from './gate/soon.ts'
+import { given, later, type Soon, soon } from './gate/soon.ts'
 import type { Verdict } from './gate/verdict.ts'
 
 export type { RateLimitInfo }
@@ -54,16 +54,20 @@ export function rateLimit(options: ExpressOptions): RateLimitMiddleware {
     const native: Native = [request, response]
     let passes: Soon<boolean>
     try {
-      passes = soon(judged(gate, arrivalOf(request, native), plainHands, native), (verdict) =>
-        pass(verdict, native, next),
-      )
+      const verdict = judged(gate, arrivalOf(request, native), plainHands, native)
+      passes = verdict instanceof Promise ? later(verdict, pass, native, next) : pass(verdict, native, next)
     } catch (error) {
       next(error)
       return
     }
-    // Not within `try`, nor `.then().catch()`: what the application throws in next() is not the limiter's failure.
-    if (passes instanceof Promise) passes.then((passes) => passes && next(), next)
+    // Not within `try`: what the application throws in next() is not the limiter's failure.
+    if (passes instanceof Promise) goOn(passes, next)
     else if (passes) next()
   }
   return Object.assign(middleware, { resetKey: gate.reset, getKey: gate.peek })
+}
+
+/** Not `.then().catch()`, for the same reason. */
+function goOn(passes: Promise<boolean>, next: NextFunction): void {
+  passes.then((passes) => passes && next(), next)
 }

@@ -6,6 +6,7 @@ import { lowered } from './gate/lowered.ts'
 import { mergedOptions } from './gate/merge.ts'
 import { anew, arrivalOf, type Hands, judged, type RateLimitInfo, show } from './gate/node-http.ts'
 import type { GateOptions } from './gate/options.ts'
+import { later } from './gate/soon.ts'
 import type { Verdict } from './gate/verdict.ts'
 
 export type { RateLimitInfo }
@@ -178,7 +179,7 @@ function limiterOf(options: FastifyRateLimitOptions): Limiter {
     hook,
     handler(request, reply, done) {
       const verdict = judged(gate, arrivalOf(request.raw, [request]), HANDS, reply)
-      if (verdict instanceof Promise) return verdict.then((verdict) => answered(verdict, reply))
+      if (verdict instanceof Promise) return later(verdict, answered, reply)
       const answer = answered(verdict, reply)
       if (done === undefined) return Promise.resolve(answer)
       if (answer === undefined) done()

@@ -5,6 +5,7 @@ import { createGate } from './gate/gate.ts'
 import type { RateLimitInfo } from './gate/info.ts'
 import { lowered } from './gate/lowered.ts'
 import type { GateOptions } from './gate/options.ts'
+import { isPromised } from './gate/soon.ts'
 import type { Verdict } from './gate/verdict.ts'
 import { gone, headersOf, refusalOf, settledBy, WebArrival } from './gate/web.ts'
 
@@ -39,7 +40,7 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
   const gate = createGate<[Context]>(options, ['handler'])
   const middleware: MiddlewareHandler = async (c, next) => {
     const entered = gate.enter(new HonoArrival([c], peerOf(c), c))
-    const verdict = entered instanceof Promise ? await entered : entered // not to wait costs a third less
+    const verdict = isPromised(entered) ? await entered : entered // not to wait costs a third less
     const { info, refusal, settle } = verdict
     const told = verdict.headers()
     if (info !== undefined) c.set(gate.requestPropertyName as 'rateLimit', info)

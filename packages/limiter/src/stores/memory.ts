@@ -190,13 +190,14 @@ function newSpot(): Spot {
 function look({ plan, key, cost, phase = 0 }: Step, spot: Spot, shelf: Shelf, at: number): void {
   const ticks = at - phase
   if (phase > 0) shelf.lag = Math.max(shelf.lag, Math.ceil(phase / plan.unit))
-  const cell = shelf.locate(key, inUnits(plan, ticks))
+  const clock = inUnits(plan, ticks)
+  const cell = shelf.locate(key, clock)
   spot.shelf = shelf
   spot.cells = cell < 0 ? NONE : shelf.cells
   spot.cell = Math.max(cell, 0)
   spot.ticks = ticks
   const { cells } = spot
-  const now = instantOf(plan, cells, spot.cell, ticks)
+  const now = instantOf(cells, spot.cell, clock)
   spot.now = now
   spot.left = plan.algorithm.remaining(plan, cells, spot.cell, now)
   spot.allowed = cost === 0 || cost <= spot.left

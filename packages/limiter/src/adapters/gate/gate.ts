@@ -10,7 +10,7 @@ import { people } from './people.ts'
 import type { Quotas } from './quotas.ts'
 import { plainProblem } from './reply.ts'
 import { type Settings, settingsOf } from './settings.ts'
-import { given, type Soon, soon } from './soon.ts'
+import { given, isPromised, later, type Soon, soon } from './soon.ts'
 import { quotasOf } from './source.ts'
 import { placeOn, type Standing } from './standing.ts'
 import { FREE, type Verdict } from './verdict.ts'
@@ -62,7 +62,7 @@ export function createGate<N extends Native>(options: GateOptions<N>, more: read
       if (standing === undefined) return FREE
       try {
         const verdict = judge(arrival, standing)
-        return verdict instanceof Promise ? verdict.catch(notUnderstood) : verdict
+        return isPromised(verdict) ? verdict.catch(notUnderstood) : verdict
       } catch (error) {
         return notUnderstood(error)
       }
@@ -90,29 +90,31 @@ function judging<N extends Native>(
   const whose = whoseOf(settings)
   const watch = watchOf(settings)
   const verdict = verdicts(settings, quotas)
-  const denied = people(denyList.map((who) => [who, true]))
-  const exempt = people(allowList.map((who) => [who, true]))
+  const denied = people(denyList.map((who) => [who, FORBIDDEN]))
+  const exempt = people(allowList.map((who) => [who, FREE]))
 
   if (typeof cost === 'number') checkedCost(cost)
-  const weighed = (own: Exclude<typeof cost, number>, arrival: Arrival<N>, caller: Caller): Soon<Decision> =>
-    soon(given(own(...arrival.native)), (cost) => ask(arrival, caller, checkedCost(cost)))
+  const decided: (arrival: Arrival<N>, caller: Caller) => Soon<Decision> =
+    typeof cost === 'number'
+      ? (arrival, caller) => ask(arrival, caller, cost)
+      : (arrival, caller) =>
+          soon(given(cost(...arrival.native)), (cost) => ask(arrival, caller, checkedCost(cost)))
 
-  const identified = (arrival: Arrival<N>, standing: Standing, caller: Caller): Soon<Verdict> => {
+  const identified = (caller: Caller, arrival: Arrival<N>, standing: Standing): Soon<Verdict> => {
     const { shown, address, keyless } = caller
-    watch(arrival, address)
-    if (denied?.(shown, address)) return FORBIDDEN
-    if (keyless === 'skip' || exempt?.(shown, address)) return FREE
-    if (keyless === 'deny') return verdict(arrival, standing, caller, NEVER)
-    const asked = typeof cost === 'number' ? ask(arrival, caller, cost) : weighed(cost, arrival, caller)
-    return asked instanceof Promise
-      ? asked.then((decision) => verdict(arrival, standing, caller, decision))
-      : verdict(arrival, standing, caller, asked)
+    watch?.(arrival, address)
+    const listed = denied?.(shown, address) ?? (keyless === 'skip' ? FREE : exempt?.(shown, address))
+    if (listed !== undefined) return listed
+    const decision = keyless === 'deny' ? NEVER : decided(arrival, caller)
+    return isPromised(decision)
+      ? later(decision, verdict, arrival, standing, caller)
+      : verdict(decision, arrival, standing, caller)
   }
   const entered = (arrival: Arrival<N>, standing: Standing): Soon<Verdict> => {
     const caller = whose(arrival)
-    return caller instanceof Promise
-      ? caller.then((caller) => identified(arrival, standing, caller))
-      : identified(arrival, standing, caller)
+    return isPromised(caller)
+      ? later(caller, identified, arrival, standing)
+      : identified(caller, arrival, standing)
   }
   if (skip === undefined) return entered
   return (arrival, standing) =>

@@ -3,7 +3,7 @@ import type { Arrival, Native, Outcome } from './arrival.ts'
 import { added } from './expose.ts'
 import type { Gate } from './gate.ts'
 import type { RateLimitInfo } from './info.ts'
-import type { Soon } from './soon.ts'
+import { isPromised, later, type Soon } from './soon.ts'
 import type { Verdict } from './verdict.ts'
 
 declare module 'http' {
@@ -83,14 +83,14 @@ export function judged<N extends Native, T>(
   on: T,
 ): Soon<Verdict | undefined> {
   const entered = gate.enter(arrival)
-  return entered instanceof Promise
-    ? entered.then((verdict) => carriedOut(gate, verdict, hands, on))
-    : carriedOut(gate, entered, hands, on)
+  return isPromised(entered)
+    ? later(entered, carriedOut, gate, hands, on)
+    : carriedOut(entered, gate, hands, on)
 }
 
 function carriedOut<N extends Native, T>(
-  gate: Gate<N>,
   verdict: Verdict,
+  gate: Gate<N>,
   hands: Hands<T>,
   on: T,
 ): Soon<Verdict | undefined> {
@@ -106,7 +106,11 @@ function carriedOut<N extends Native, T>(
     }
   }
   if (delayMs === 0) return ready(response, verdict)
-  return verdict.wait(leaving(response)).then((stayed) => (stayed ? ready(response, verdict) : undefined))
+  return waited(response, verdict)
+}
+
+async function waited(response: ServerResponse, verdict: Verdict): Promise<Verdict | undefined> {
+  return (await verdict.wait(leaving(response))) ? ready(response, verdict) : undefined
 }
 
 function ready(response: ServerResponse, verdict: Verdict): Verdict | undefined {

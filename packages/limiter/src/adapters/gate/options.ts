@@ -142,7 +142,7 @@ export interface StoreOptions {
   readonly validate?: boolean
   /** Default: the platform's. */
   readonly timers?: Timers
-  /** Milliseconds since the epoch, for dates in headers. Default `Date.now`. */
+  /** Milliseconds since the epoch, for dates in headers. Default: the system's, read once a second. */
   readonly wallClock?: () => number
 }
 

@@ -39,13 +39,13 @@ export function ownQuotas<N extends Native>(settings: Settings<N>, store: Store)
   const dynamic = dynamicLimiters(policies, (limits) => variant((name) => ({ limit: limits[name]! })))
 
   const simple = dynamic === undefined && settings.plans === undefined && settings.overrides === undefined
+  const askOwn: Quotas<N>['ask'] = (arrival, caller, cost) => {
+    const own = soon(special.find(arrival, caller), (own) => own ?? dynamic?.(arrival, caller) ?? base)
+    return soon(own, (limiter) => limiter.check(caller.key, { cost }))
+  }
 
   return {
-    ask(arrival, caller, cost) {
-      if (simple) return base.check(caller.key, { cost })
-      const own = soon(special.find(arrival, caller), (own) => own ?? dynamic?.(arrival, caller) ?? base)
-      return soon(own, (limiter) => limiter.check(caller.key, { cost }))
-    },
+    ask: simple ? (_, { key }, cost) => base.check(key, { cost }) : askOwn,
     settle: (decision, actual) => settledIn(store, decision, actual),
     async peek(key) {
       if (dynamic === undefined) return base.peek(key)

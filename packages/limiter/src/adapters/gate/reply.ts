@@ -18,16 +18,17 @@ export interface Answer {
   readonly body: unknown
 }
 
+/** Who asked, and when. */
+export interface Occasion {
+  readonly shown: string | undefined
+  /** Wall clock, milliseconds since the epoch. */
+  readonly nowMs: number
+}
+
 export interface Replies<N extends Native> {
   /** @param decision none: no headers */
-  headersOf(decision: Decision | undefined, shown: string | undefined, nowMs: number): readonly Header[]
-  answerTo(
-    decision: Decision,
-    native: N,
-    info: RateLimitInfo | undefined,
-    shown: string | undefined,
-    nowMs: number,
-  ): Soon<Answer>
+  headersOf(decision: Decision | undefined, occasion: Occasion): readonly Header[]
+  answerTo(decision: Decision, native: N, info: RateLimitInfo | undefined, occasion: Occasion): Soon<Answer>
   /** What to add to `Access-Control-Expose-Headers`. */
   readonly exposed: string | undefined
 }
@@ -44,7 +45,7 @@ export function repliesOf<N extends Native>(settings: Settings<N>): Replies<N> {
   if (statusCode !== undefined && !(Number.isInteger(statusCode) && statusCode >= 400 && statusCode <= 599)) {
     throw new ConfigError(`statusCode must be 400 to 599, not ${statusCode}`)
   }
-  const respond = (decision: Decision, shown: string | undefined, nowMs: number): Reply => {
+  const respond = (decision: Decision, { shown, nowMs }: Occasion): Reply => {
     const common = { dialect, when, retryAfter, nowMs }
     return respondTo(
       decision,
@@ -53,13 +54,13 @@ export function repliesOf<N extends Native>(settings: Settings<N>): Replies<N> {
   }
   return {
     exposed: settings.exposeHeaders ? exposed : undefined,
-    headersOf(decision, shown, nowMs) {
+    headersOf(decision, occasion) {
       if (decision === undefined) return []
-      if (decision.allowed) return admittedHeaders(decision, dialect, { when, nowMs })
-      return respond(decision, shown, nowMs).headers.filter(([name]) => name !== 'Content-Type')
+      if (decision.allowed) return admittedHeaders(decision, dialect, when, occasion)
+      return respond(decision, occasion).headers.filter(([name]) => name !== 'Content-Type')
     },
-    answerTo(decision, native, info, shown, nowMs) {
-      const { body: problem, status } = respond(decision, shown, nowMs)
+    answerTo(decision, native, info, occasion) {
+      const { body: problem, status } = respond(decision, occasion)
       if (status !== 429) return problemAnswer(problem!)
       const code = statusCode ?? 429
       return soon(given(typeof message === 'function' ? message(...native, info!) : message), (own) =>

@@ -1,3 +1,4 @@
+import { wallClock } from '../../clock.ts'
 import { ConfigError } from '../../core/errors.ts'
 import type { DialectName } from '../../core/respond/dialects.ts'
 import type { Native } from './arrival.ts'
@@ -88,7 +89,7 @@ export function settingsOf<N extends Native>(
     requestPropertyName: 'rateLimit',
     logger: console,
     timers: globalThis as unknown as Timers,
-    wallClock: Date.now,
+    wallClock: wallClock(),
     ...settings,
   } as Settings<N>
 }

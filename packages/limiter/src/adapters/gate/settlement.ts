@@ -8,10 +8,10 @@ import type { Settings } from './settings.ts'
 export function settlementOf<N extends Native>(
   settings: Settings<N>,
   quotas: Quotas<N>,
-): (decision: Decision, native: N) => ((outcome: Outcome) => Promise<void>) | undefined {
+): ((decision: Decision, native: N) => ((outcome: Outcome) => Promise<void>) | undefined) | undefined {
   const { skipFailedRequests, skipSuccessfulRequests, settleCost, requestWasSuccessful, logger } = settings
   const byOutcome = skipFailedRequests || skipSuccessfulRequests || settleCost !== undefined
-  if (!byOutcome && !quotas.leases) return () => undefined
+  if (!byOutcome && !quotas.leases) return undefined
 
   const actual = async (native: N, outcome: Outcome): Promise<ActualCost | undefined> => {
     if (skipFailedRequests || skipSuccessfulRequests) {

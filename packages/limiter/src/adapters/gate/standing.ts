@@ -29,7 +29,7 @@ export function placeOn(holder: Holder, judge: object): Standing | undefined {
 /** All decisions on a request as one. */
 export function decisionOn(holder: Holder): Decision | undefined {
   const last = holder[STANDING]
-  return last && upTo(last)
+  return last?.before === undefined ? last?.decision : upTo(last)
 }
 
 function upTo({ before, decision }: Standing): Decision | undefined {

@@ -6,12 +6,12 @@ import type { Arrival, Native } from './arrival.ts'
 import { infoOf, type RateLimitInfo } from './info.ts'
 import type { Logger } from './options.ts'
 import type { Quotas } from './quotas.ts'
-import { type Answer, type Replies, repliesOf } from './reply.ts'
+import { type Answer, type Occasion, type Replies, repliesOf } from './reply.ts'
 import type { Settings } from './settings.ts'
 import { settlementOf } from './settlement.ts'
 import { type Soon, soon } from './soon.ts'
 import { decisionOn, type Standing } from './standing.ts'
-import { FREE, type Verdict } from './verdict.ts'
+import type { Verdict } from './verdict.ts'
 import { WaitingRoom } from './waiting-room.ts'
 import type { Caller } from './whose.ts'
 
@@ -19,7 +19,7 @@ import type { Caller } from './whose.ts'
 export function verdicts<N extends Native>(
   settings: Settings<N>,
   quotas: Quotas<N>,
-): (arrival: Arrival<N>, standing: Standing, caller: Caller, decision: Decision) => Soon<Verdict> {
+): (decision: Decision, arrival: Arrival<N>, standing: Standing, caller: Caller) => Soon<Verdict> {
   const { wallClock, onLimitReached, logger } = settings
   const tarpitMs = tarpitOf(settings.tarpit)
   const room = roomOf(settings)
@@ -43,9 +43,9 @@ export function verdicts<N extends Native>(
     }
   // Apart from what every request runs through: a function that holds closures makes a context each time.
   const refused = ({ native }: Arrival<N>, verdict: Judgement<N>): Soon<Verdict> => {
-    const { decision, shown, info, nowMs } = verdict
+    const { decision, info } = verdict
     if (info !== undefined) void tell(() => onLimitReached?.(...native, info), logger)
-    return soon(replies.answerTo(decision, native, info, shown, nowMs), (refusal) => {
+    return soon(replies.answerTo(decision, native, info, verdict), (refusal) => {
       verdict.refusal = refusal
       return verdict
     })
@@ -56,35 +56,43 @@ export function verdicts<N extends Native>(
     shown: string | undefined,
     delayMs: number,
   ): Soon<Verdict> => {
-    const verdict = new Judgement(replies, arrival.holder, decision, shown, wallClock())
-    verdict.delayMs = delayMs
+    const verdict = new Judgement(replies, arrival.holder, decision, shown, wallClock(), delayMs)
     if (delayMs > 0) verdict.wait = waiting(decision, delayMs)
-    verdict.settle = settlement(decision, arrival.native)
+    if (settlement !== undefined) verdict.settle = settlement(decision, arrival.native)
     return decision.allowed ? verdict : refused(arrival, verdict)
   }
-  return (arrival, standing, { shown }, decision) => {
+  const crowdedOut = async (
+    decision: Decision,
+    arrival: Arrival<N>,
+    standing: Standing,
+    shown: string | undefined,
+  ): Promise<Verdict> => {
+    const late = outOfTurn(decision)
+    standing.decision = late
+    await giveBack(decision)
+    return told(arrival, late, shown, 0)
+  }
+  return (decision, arrival, standing, { shown }) => {
     standing.decision = decision
     const delayMs = decision.allowed ? decision.delayMs : tarpitMs
     if (delayMs === 0 || room.enter()) return told(arrival, decision, shown, delayMs)
     if (!decision.allowed) return told(arrival, decision, shown, 0)
-    const late = outOfTurn(decision)
-    standing.decision = late
-    return giveBack(decision).then(() => told(arrival, late, shown, 0))
+    return crowdedOut(decision, arrival, standing, shown)
   }
 }
 
 /** A class, so that the headers need no closure. */
-class Judgement<N extends Native> implements Verdict {
-  refusal: Answer | undefined = undefined
-  delayMs = 0
-  wait = FREE.wait
-  settle: Verdict['settle'] = undefined
+class Judgement<N extends Native> implements Verdict, Occasion {
+  // Of these most verdicts have nothing: to declare them makes no room.
+  declare refusal?: Answer
+  declare settle?: Verdict['settle']
   readonly info: RateLimitInfo | undefined
   readonly decision: Decision
   readonly shown: string | undefined
   readonly #replies: Replies<N>
   readonly #holder: object
   readonly nowMs: number
+  readonly delayMs: number
 
   constructor(
     replies: Replies<N>,
@@ -92,6 +100,7 @@ class Judgement<N extends Native> implements Verdict {
     decision: Decision,
     shown: string | undefined,
     nowMs: number,
+    delayMs: number,
   ) {
     this.info = hasFigures(decision) ? infoOf(decision, shown, nowMs) : undefined
     this.decision = decision
@@ -99,6 +108,11 @@ class Judgement<N extends Native> implements Verdict {
     this.#replies = replies
     this.#holder = holder
     this.nowMs = nowMs
+    this.delayMs = delayMs
+  }
+
+  wait(): Promise<boolean> {
+    return Promise.resolve(true)
   }
 
   get exposed(): string | undefined {
@@ -106,7 +120,7 @@ class Judgement<N extends Native> implements Verdict {
   }
 
   headers(): readonly Header[] {
-    return this.#replies.headersOf(decisionFor(this.#holder, this.decision), this.shown, this.nowMs)
+    return this.#replies.headersOf(decisionFor(this.#holder, this.decision), this)
   }
 }
 

@@ -10,11 +10,11 @@ const FIRST = 1_000
 const FORWARDED = ['x-forwarded-for', 'forwarded'] as const
 const SEE = 'see docs/frameworks/README.md#behind-a-proxy'
 
-/** Nothing to watch where addresses decide nothing, or where no proxy is believed on purpose. */
-export function watchOf<N extends Native>(settings: Settings<N>): Watch<N> {
+/** `undefined`: nothing to watch, where addresses decide nothing, or where no proxy is believed on purpose. */
+export function watchOf<N extends Native>(settings: Settings<N>): Watch<N> | undefined {
   const { validate = true, key, proxyHeader = 'x-forwarded-for', logger } = settings
   const trusts = trustsProxies(settings)
-  if (!validate || key !== undefined || trusts === false) return () => undefined
+  if (!validate || key !== undefined || trusts === false) return undefined
   const trusted = trusts ? proxyHeader : undefined
   let ignored = false
   let first: string | undefined

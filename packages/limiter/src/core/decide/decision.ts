@@ -79,6 +79,7 @@ export function decisionOf(
   outcome: Outcome,
   peek: boolean,
 ): Decision {
+  if (steps.length === 1) return decisionOfOne(steps, subjects[0]!, outcome, peek)
   const { allowed, figures, degraded = false } = outcome
   let low = false
   let delayMs = 0
@@ -94,23 +95,23 @@ export function decisionOf(
     if (role !== 'shadow' && own.delayMs > delayMs) delayMs = own.delayMs
   }
   const policies = guarded ? underGuards(steps, figures) : (figures as readonly PolicyFigures[])
-  const bound = boundBy(policies, allowed)
+  const bound = policies[binding(policies, allowed, (i) => policies[i]!.shadow !== true)] ?? UNLIMITED
   const left: Receipt = { steps, outcome, charged: allowed && !peek }
-  const decision = new Made(
-    bound < 0 ? UNLIMITED : policies[bound]!,
-    allowed,
-    delayMs,
-    policies,
-    degraded,
-    left,
-  )
+  const decision = new Made(bound, allowed, delayMs, policies, degraded, left)
   if (low && allowed) decision.priority = 'low'
   return decision
 }
 
-function boundBy(policies: readonly PolicyFigures[], allowed: boolean): number {
-  if (policies.length === 1) return policies[0]!.shadow === true ? -1 : 0
-  return binding(policies, allowed, (i) => policies[i]!.shadow !== true)
+/** The same for what most requests meet: one policy, without a guard. */
+function decisionOfOne(steps: readonly Step[], subject: Subject, outcome: Outcome, peek: boolean): Decision {
+  const { allowed, figures, degraded = false } = outcome
+  const { role } = steps[0]!
+  const own = named(figures[0]!, subject, role)
+  const bound = role === 'shadow' ? UNLIMITED : own
+  const left: Receipt = { steps, outcome, charged: allowed && !peek }
+  const decision = new Made(bound, allowed, bound.delayMs, figures as PolicyFigures[], degraded, left)
+  if (subject.deprioritize === true && allowed && !own.allowed) decision.priority = 'low'
+  return decision
 }
 
 /** A class, so that the symbol has its place from the start; in a literal it would be looked up each time. */

@@ -20,9 +20,9 @@ export interface Figures {
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** The instant that counts, in the plan's units: a clock that stepped back is held at the key's last admission. */
-export function instantOf(plan: Plan, cells: Cells, at: number, nowTicks: number): number {
-  return Math.max(inUnits(plan, nowTicks), cells[at] ?? 0)
+/** The instant that counts: a clock that stepped back is held at the key's last admission. All in the plan's units. */
+export function instantOf(cells: Cells, at: number, clock: number): number {
+  return Math.max(clock, cells[at] ?? 0)
 }
 
 /** The clock's reading in the plan's units. */
@@ -58,7 +58,10 @@ export function figuresOf(plan: Plan, look: Readonly<Look>, cost: number): Figur
   return figuresFrom(plan, now, ticks, allowed, remaining, retry, more, reset, delay)
 }
 
-/** The figures in milliseconds from those in the plan's units, where infinity means never. */
+/**
+ * The figures in milliseconds from those in the plan's units, where infinity means never. Waits count from the
+ * instant used: the clock's own microsecond, or the unit at which a late clock was held.
+ */
 export function figuresFrom(
   plan: Plan,
   now: number,
@@ -70,27 +73,27 @@ export function figuresFrom(
   reset: number,
   delay: number,
 ): Figures {
+  const { unit } = plan
+  const since = unit === 1 ? 0 : nowTicks - now * unit
+  const into = since > 0 && since < unit ? since : 0
   return {
     allowed,
     limit: plan.capacity,
     remaining,
-    retryAfterMs: allowed ? 0 : inMs(plan, now, nowTicks, retry),
-    moreAfterMs: inMs(plan, now, nowTicks, more),
-    resetAfterMs: reset === 0 ? 0 : inMs(plan, now, nowTicks, reset),
-    delayMs: delay === 0 ? 0 : (inMs(plan, now, nowTicks, delay) ?? 0),
+    retryAfterMs: inMs(retry, unit, into),
+    moreAfterMs: inMs(more, unit, into),
+    resetAfterMs: inMs(reset, unit, into),
+    delayMs: inMs(delay, unit, into) ?? 0,
     // decisionOf fills these in, in place: to copy figures costs more than to make them.
     policy: '',
     windowSeconds: undefined,
   } as Figures
 }
 
-/** A wait counts from the instant used: the clock's own microsecond, or the unit at which a late clock was held. */
-function inMs(plan: Plan, now: number, nowTicks: number, wait: number): number | null {
-  if (wait === NEVER) return null
-  if (plan.unit === 1) return wait / 1_000
-  const into = nowTicks - now * plan.unit
-  const ticks = wait * plan.unit - (into > 0 && into < plan.unit ? into : 0)
-  return Math.max(ticks, 0) / 1_000
+/** @param into microseconds of the first unit that have passed */
+function inMs(wait: number, unit: number, into: number): number | null {
+  if (wait === 0) return 0
+  return wait === NEVER ? null : (wait * unit - into) / 1_000
 }
 
 /** The instant, in units, from which this state means the same as none: it may be dropped then, and not before. */

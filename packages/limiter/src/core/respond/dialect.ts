@@ -84,8 +84,6 @@ function marked(policies: readonly PolicyFigures[], options: ReportOptions): rea
 }
 
 function enforced(policies: readonly PolicyFigures[]): readonly PolicyFigures[] {
-  for (let i = 0; i < policies.length; i++) {
-    if (policies[i]!.shadow === true) return policies.filter(({ shadow }) => shadow !== true)
-  }
-  return policies
+  if (policies.length === 1 && policies[0]!.shadow !== true) return policies
+  return policies.filter(({ shadow }) => shadow !== true)
 }

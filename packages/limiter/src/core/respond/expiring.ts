@@ -25,7 +25,7 @@ export interface Expiring {
  */
 export function expiringOf(report: Report): Expiring | undefined {
   const { allowed, policies } = report
-  const policy = allowed ? tightest(policies.filter(windowed)) : policies[binding(policies, false)]
+  const policy = allowed ? tightest(policies) : policies[binding(policies, false)]
   if (policy === undefined || !windowed(policy)) return undefined
   const { limit, remaining, resetAfterMs } = policy
   return {
@@ -64,11 +64,15 @@ function windowed(policy: ReportedPolicy): policy is Windowed {
   return policy.windowSeconds !== undefined && policy.resetAfterMs !== null
 }
 
-function tightest(policies: readonly Windowed[]): Windowed | undefined {
+function tightest(policies: readonly ReportedPolicy[]): Windowed | undefined {
   let best: Windowed | undefined
-  for (const policy of policies) {
-    const less = best === undefined ? -1 : policy.remaining - best.remaining
-    if (less < 0 || (less === 0 && policy.resetAfterMs > best!.resetAfterMs)) best = policy
+  for (let i = 0; i < policies.length; i++) {
+    const policy = policies[i]!
+    if (windowed(policy) && (best === undefined || isTighter(policy, best))) best = policy
   }
   return best
+}
+
+function isTighter(a: Windowed, b: Windowed): boolean {
+  return a.remaining < b.remaining || (a.remaining === b.remaining && a.resetAfterMs > b.resetAfterMs)
 }

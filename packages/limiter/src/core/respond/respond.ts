@@ -34,7 +34,7 @@ export interface Reply {
 export function respondTo(decision: Decision, options: RespondOptions): Reply {
   const chosen = dialectsOf(options.dialect ?? 'ietf')
   return decision.allowed
-    ? { status: 200, headers: admittedHeaders(decision, chosen, options) }
+    ? { status: 200, headers: admittedHeaders(decision, chosen, options.when, options) }
     : refusal(decision, chosen, options)
 }
 
@@ -42,9 +42,10 @@ export function respondTo(decision: Decision, options: RespondOptions): Reply {
 export function admittedHeaders(
   decision: Decision,
   chosen: readonly Dialect[],
-  options: Pick<RespondOptions, 'when' | keyof ReportOptions>,
+  when: RespondOptions['when'],
+  options: ReportOptions,
 ): Header[] {
-  const headers = options.when === 'denied' ? [] : told(decision, chosen, options)
+  const headers = when === 'denied' ? [] : told(decision, chosen, options)
   if (decision.priority !== undefined) headers.push(['Sluice-Priority', decision.priority])
   return headers
 }

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { ConfigError } from '../../errors.ts'
 import type { Cells } from '../algorithm.ts'
 import { planOf } from '../algorithms.ts'
-import { droppableAt, figuresOf, instantOf } from '../figures.ts'
+import { droppableAt, figuresOf, instantOf, inUnits } from '../figures.ts'
 import type { CalendarPeriod, Policy } from '../policy.ts'
 import { type CalendarPlan, calendarWindow } from './calendar-window.ts'
 
@@ -15,7 +15,7 @@ function planFor(period: CalendarPeriod, limit = 3, more: Partial<Policy> = {}):
 
 /** As a store does: look, charge if it fits, note the instant. */
 function decide(plan: CalendarPlan, cells: Cells, nowTicks: number, cost = 1): ReturnType<typeof figuresOf> {
-  const now = instantOf(plan, cells, 0, nowTicks)
+  const now = instantOf(cells, 0, inUnits(plan, nowTicks))
   const before = calendarWindow.remaining(plan, cells, 0, now)
   const allowed = cost <= Math.max(0, before)
   if (allowed && cost > 0) {
