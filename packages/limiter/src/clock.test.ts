@@ -1,3 +1,4 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { monotonicClock, wallClock } from './clock.ts'
 
 afterEach(() => vi.restoreAllMocks())

@@ -1,7 +1,8 @@
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import { adapterSuite } from '@sluice/conformance'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { MemoryStore } from '../stores/memory.ts'
 import { FakeClock } from '../testing.ts'
 import { type FastifyRateLimitOptions, rateLimit } from './fastify.ts'
@@ -178,5 +179,26 @@ describe('Fastify', () => {
       'did you mean timeWindow?',
     )
     await expect(app({}, () => undefined)).rejects.toThrow('give one of limit')
+  })
+
+  it('knows a caller who has left before a limiter is asked', async () => {
+    let key: string | undefined
+    const limited = await app({ max: 2, global: false }, (app) => {
+      const limit = app.createRateLimit({})
+      app.get('/', async (request) => {
+        await once(request.raw.socket, 'close')
+        key = (await limit(request)).key
+      })
+    })
+    await limited.listen({ host: '127.0.0.1', port: 0 })
+    const caller = connect((limited.server.address() as AddressInfo).port, '127.0.0.1')
+    caller.end('GET / HTTP/1.1\r\nHost: a\r\n\r\n', () => caller.destroy())
+    await vi.waitFor(() => expect(key).toBe('127.0.0.1'))
+    await limited.close()
+  })
+
+  it('listens to a server once, however often it is registered', async () => {
+    const limited = await app({ max: 2 }, (app) => app.register(rateLimit, { max: 1, period: 1 }))
+    expect(limited.server.listenerCount('secureConnection')).toBe(1)
   })
 })

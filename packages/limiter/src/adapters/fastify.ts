@@ -4,9 +4,18 @@ import { MemoryStore } from '../stores/memory.ts'
 import { createGate } from './gate/gate.ts'
 import { lowered } from './gate/lowered.ts'
 import { mergedOptions } from './gate/merge.ts'
-import { anew, arrivalOf, type Hands, judged, type RateLimitInfo, show } from './gate/node-http.ts'
+import {
+  anew,
+  arrivalOf,
+  type Hands,
+  judged,
+  lookUpPeers,
+  type RateLimitInfo,
+  show,
+} from './gate/node-http.ts'
 import type { GateOptions } from './gate/options.ts'
 import { later } from './gate/soon.ts'
+import { STANDING } from './gate/standing.ts'
 import type { Verdict } from './gate/verdict.ts'
 
 export type { RateLimitInfo }
@@ -88,7 +97,10 @@ export const rateLimit: FastifyPluginAsync<FastifyRateLimitOptions> = Object.ass
     const { global = true } = options
     const limiters = limitersOf(options)
     const { name: _, ...unnamed } = options
-    if (!app.hasRequestDecorator('rateLimit')) app.decorateRequest('rateLimit')
+    lookUpPeers(app.server)
+    for (const name of ['rateLimit', STANDING]) {
+      if (!app.hasRequestDecorator(name)) app.decorateRequest(name)
+    }
     if (!app.hasDecorator('rateLimit')) {
       app.decorate(
         'rateLimit',
@@ -178,7 +190,7 @@ function limiterOf(options: FastifyRateLimitOptions): Limiter {
   return {
     hook,
     handler(request, reply, done) {
-      const verdict = judged(gate, arrivalOf(request.raw, [request]), HANDS, reply)
+      const verdict = judged(gate, arrivalOf(request.raw, [request], request), HANDS, reply)
       if (verdict instanceof Promise) return later(verdict, answered, reply)
       const answer = answered(verdict, reply)
       if (done === undefined) return Promise.resolve(answer)

@@ -27,7 +27,12 @@ export function rateLimit(options: KoaOptions): RateLimitMiddleware {
   const { handler } = options
   const gate = createGate<[Context]>(options, ['handler'])
   const middleware: Middleware = async (ctx, next) => {
-    const verdict = await judged(gate, arrivalOf<[Context]>(ctx.req, [ctx], ctx.originalUrl), HANDS, ctx)
+    const verdict = await judged(
+      gate,
+      arrivalOf<[Context]>(ctx.req, [ctx], ctx.req, ctx.originalUrl),
+      HANDS,
+      ctx,
+    )
     if (verdict === undefined) {
       ctx.respond = false
       return

@@ -1,4 +1,6 @@
+import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Arrival, Native, Outcome } from './arrival.ts'
 import { added } from './expose.ts'
 import type { Gate } from './gate.ts'
@@ -21,41 +23,67 @@ type Incoming = IncomingMessage & { readonly originalUrl?: string }
 /** Its parts are looked up when somebody asks: most limiters need the peer alone. */
 class NodeArrival<N extends Native> implements Arrival<N> {
   readonly native: N
-  readonly holder: Incoming
+  readonly holder: object
+  readonly #request: Incoming
   readonly #url: string | undefined
 
-  constructor(request: Incoming, native: N, url: string | undefined) {
+  constructor(request: Incoming, native: N, holder: object, url: string | undefined) {
     this.native = native
-    this.holder = request
+    this.holder = holder
+    this.#request = request
     this.#url = url
   }
 
   get method(): string {
-    return this.holder.method ?? 'GET'
+    return this.#request.method ?? 'GET'
   }
 
   get url(): string {
-    return this.#url ?? this.holder.originalUrl ?? this.holder.url ?? '/'
+    return this.#url ?? this.#request.originalUrl ?? this.#request.url ?? '/'
   }
 
   get host(): string | undefined {
-    const { headers } = this.holder
+    const { headers } = this.#request
     return headers.host ?? (headers[':authority'] as string | undefined)
   }
 
   get peer(): string | undefined {
-    return this.holder.socket?.remoteAddress
+    return this.#request.socket?.remoteAddress
   }
 
   get headers(): Arrival<N>['headers'] {
     // Node joins all repeated headers but Set-Cookie, which no request has.
-    return this.holder.headers as Arrival<N>['headers']
+    return this.#request.headers as Arrival<N>['headers']
   }
 }
 
-/** @param url where the framework keeps the whole URL elsewhere than in `originalUrl` */
-export function arrivalOf<N extends Native>(request: Incoming, native: N, url?: string): Arrival<N> {
-  return new NodeArrival(request, native, url)
+/**
+ * Looks callers' addresses up when they connect. Node then knows them after they have left; and a socket does not
+ * change its shape at its first request, which would make all that handles sockets slower: by more than the limiter
+ * itself takes.
+ */
+export function lookUpPeers(server: EventEmitter): void {
+  for (const event of ['connection', 'secureConnection']) {
+    if (!server.listeners(event).includes(lookUpPeer)) server.on(event, lookUpPeer)
+  }
+}
+
+/** Node keeps what it was asked for. */
+function lookUpPeer(socket: Socket): unknown {
+  return socket.remoteAddress
+}
+
+/**
+ * @param holder the framework's request
+ * @param url where the framework keeps the whole URL elsewhere than in `originalUrl`
+ */
+export function arrivalOf<N extends Native>(
+  request: Incoming,
+  native: N,
+  holder: object = request,
+  url?: string,
+): Arrival<N> {
+  return new NodeArrival(request, native, holder, url)
 }
 
 /** The same request as one that nobody has judged, and as it is now: of a socket that closes, the address is lost. */

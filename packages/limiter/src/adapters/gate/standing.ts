@@ -10,7 +10,8 @@ export interface Standing {
   decision: Decision | undefined
 }
 
-const STANDING: unique symbol = Symbol('sluice.standing')
+/** Where it stands. A framework whose requests declare it spares them a change of shape. */
+export const STANDING: unique symbol = Symbol('sluice.standing')
 
 /** The request itself, on which limiters leave word for each other: gone with it. */
 interface Holder {

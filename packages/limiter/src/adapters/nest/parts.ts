@@ -27,7 +27,7 @@ export function partsOf(context: ExecutionContext): Parts {
   switch (context.getType<string>()) {
     case 'http': {
       const [request, response] = context.getArgs<[Raw<IncomingMessage>, Raw<ServerResponse>]>()
-      return { arrival: arrivalOf(rawOf(request), native), response: rawOf(response) }
+      return { arrival: arrivalOf(rawOf(request), native, request), response: rawOf(response) }
     }
     case 'graphql': {
       const { req, request = req, res, reply = res } = context.getArgByIndex<GraphqlContext>(2)
