@@ -1,11 +1,14 @@
 // What a limiter adds to a request: microseconds of the server's CPU. `npm run http`
 import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import autocannon from 'autocannon'
-import { print, quantile, rounds } from './rounds.mjs'
+import { compared, print, quantile, rounds } from './rounds.mjs'
 
-const REQUESTS = 5_000
-const ROUNDS = 21
-const WARM_UPS = 4
+/** Two servers of one kind differ by more than the limiters do: each is started so many times. */
+const INSTANCES = 5
+const ROUNDS = 5
+const WARM_UPS = 2
+const REQUESTS = 8_000
 
 async function start(name) {
   const child = fork(new URL('./http-server.mjs', import.meta.url), [name])
@@ -14,7 +17,11 @@ async function start(name) {
     child.once('exit', () => reject(new Error(`${name} did not start`)))
   })
   const url = `http://127.0.0.1:${port}`
-  const cpu = async () => (await (await fetch(`${url}/cpu`)).json()).cpu
+  const cpu = async () => {
+    child.send('cpu')
+    const [{ cpu }] = await once(child, 'message')
+    return cpu
+  }
   return {
     stop: () => child.kill(),
     async run() {
@@ -28,23 +35,26 @@ async function start(name) {
 
 for (const names of [
   ['express', 'express + sluice', 'express + express-rate-limit'],
-  ['fastify', 'fastify + sluice', 'fastify + @fastify/rate-limit'],
+  ['fastify', 'fastify + sluice', 'fastify + sluice, same headers', 'fastify + @fastify/rate-limit'],
   ['hono', 'hono + sluice', 'hono + hono-rate-limiter'],
 ]) {
-  const servers = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await start(name)])))
-  const rows = await rounds(
-    Object.fromEntries(names.map((name) => [name, servers[name].run])),
-    ROUNDS,
-    WARM_UPS,
-  )
-  print(names[0], 'us of CPU a request', rows)
-  // By differences within a round: between rounds a shared machine changes more than the limiters differ.
-  const [bare, ...limited] = rows
-  for (const { name, figures } of limited) {
-    const added = figures.map((figure, round) => figure - bare.figures[round])
-    const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(added, share).toFixed(1))
-    console.log(`  ${name} adds ${median} us (quartiles ${low} and ${high})`)
+  const all = names.map((name) => ({ name, figures: [], added: [] }))
+  for (let instance = 0; instance < INSTANCES; instance++) {
+    const servers = await Promise.all(names.map(start))
+    const runs = Object.fromEntries(names.map((name, i) => [name, servers[i].run]))
+    const rows = await rounds(runs, ROUNDS, WARM_UPS)
+    for (const server of servers) server.stop()
+    for (const [i, { figures }] of rows.entries()) {
+      all[i].figures.push(...figures)
+      // By differences within a round: between rounds a shared machine changes more than the limiters differ.
+      const added = figures.map((figure, round) => figure - rows[0].figures[round])
+      all[i].added.push(quantile(added, 0.5))
+    }
   }
-  for (const server of Object.values(servers)) server.stop()
+  print(names[0], 'us of CPU a request', compared(all))
+  for (const { name, added } of all.slice(1)) {
+    const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(added, share).toFixed(1))
+    console.log(`  ${name} adds ${median} us (quartiles of ${INSTANCES} servers: ${low} and ${high})`)
+  }
 }
 process.exit()

@@ -11,8 +11,13 @@ export async function rounds(candidates, count = 5, warmUps = 1) {
       if (round >= 0) figures.get(name).push(figure)
     }
   }
-  const rows = [...figures].map(([name, figures]) => ({ name, figures, median: quantile(figures, 0.5) }))
-  return rows.map((row) => ({ ...row, times: row.median / rows[0].median }))
+  return compared([...figures].map(([name, figures]) => ({ name, figures })))
+}
+
+/** Rows of figures with their medians, and how many times the first one's each is. */
+export function compared(rows) {
+  const medians = rows.map(({ figures }) => quantile(figures, 0.5))
+  return rows.map((row, i) => ({ ...row, median: medians[i], times: medians[i] / medians[0] }))
 }
 
 export function quantile(figures, share) {

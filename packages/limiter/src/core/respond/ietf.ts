@@ -49,16 +49,15 @@ export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => s
     if (policies.length === 0) return []
     const first = quotaAt(0, policies[0]!)
     let quotas = first.text
-    // Joined, for a text made by `+` is a tree, and Node checks header values by a regular expression.
-    const limits = [first.name, limit(policies[0]!, report)]
+    let limits = first.name + limit(policies[0]!, report)
     for (let i = 1; i < policies.length; i++) {
       const quota = quotaAt(i, policies[i]!)
       quotas += `, ${quota.text}`
-      limits.push(', ', quota.name, limit(policies[i]!, report))
+      limits += `, ${quota.name}${limit(policies[i]!, report)}`
     }
     return [
       [FIELDS[0], quotas],
-      [FIELDS[1], limits.join('')],
+      [FIELDS[1], limits],
     ]
   }
 }
