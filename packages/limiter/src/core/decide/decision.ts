@@ -80,7 +80,7 @@ export function decisionOf(
   peek: boolean,
 ): Decision {
   if (steps.length === 1) return decisionOfOne(steps, subjects[0]!, outcome, peek)
-  const { allowed, figures, degraded = false } = outcome
+  const { allowed, figures } = outcome
   let low = false
   let delayMs = 0
   let guarded = false
@@ -96,20 +96,18 @@ export function decisionOf(
   }
   const policies = guarded ? underGuards(steps, figures) : (figures as readonly PolicyFigures[])
   const bound = policies[binding(policies, allowed, (i) => policies[i]!.shadow !== true)] ?? UNLIMITED
-  const left: Receipt = { steps, outcome, charged: allowed && !peek }
-  const decision = new Made(bound, allowed, delayMs, policies, degraded, left)
+  const decision = new Made(bound, delayMs, policies, steps, outcome, peek)
   if (low && allowed) decision.priority = 'low'
   return decision
 }
 
 /** The same for what most requests meet: one policy, without a guard. */
 function decisionOfOne(steps: readonly Step[], subject: Subject, outcome: Outcome, peek: boolean): Decision {
-  const { allowed, figures, degraded = false } = outcome
+  const { allowed, figures } = outcome
   const { role } = steps[0]!
   const own = named(figures[0]!, subject, role)
   const bound = role === 'shadow' ? UNLIMITED : own
-  const left: Receipt = { steps, outcome, charged: allowed && !peek }
-  const decision = new Made(bound, allowed, bound.delayMs, figures as PolicyFigures[], degraded, left)
+  const decision = new Made(bound, bound.delayMs, figures as PolicyFigures[], steps, outcome, peek)
   if (subject.deprioritize === true && allowed && !own.allowed) decision.priority = 'low'
   return decision
 }
@@ -131,12 +129,13 @@ class Made implements Decision {
 
   constructor(
     bound: PolicyFigures,
-    allowed: boolean,
     delayMs: number,
     policies: readonly PolicyFigures[],
-    degraded: boolean,
-    left: Receipt,
+    steps: readonly Step[],
+    outcome: Outcome,
+    peek: boolean,
   ) {
+    const { allowed, degraded = false } = outcome
     this.allowed = allowed
     this.policy = bound.policy
     this.limit = bound.limit
@@ -147,7 +146,7 @@ class Made implements Decision {
     this.delayMs = delayMs
     this.policies = policies
     this.degraded = degraded
-    this[receipt] = left
+    this[receipt] = { steps, outcome, charged: allowed && !peek }
   }
 }
 
