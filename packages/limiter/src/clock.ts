@@ -14,15 +14,16 @@ export function monotonicClock(): Clock {
 }
 
 /**
- * Milliseconds since the Unix epoch by the wall clock, which is read once a second: in between, the monotonic clock
- * goes on. Asked right after another, that one costs next to nothing.
+ * Whole milliseconds since the Unix epoch by the wall clock, which is read once a second: in between, the monotonic
+ * clock goes on. Who has just asked that one hands in its answer: on a busy server a clock takes as long as the rest of
+ * a small decision.
  */
-export function wallClock(): () => number {
-  const own = performance
+export function wallClock(): (at?: number) => number {
+  const monotonic = monotonicClock()
   let ahead = 0
   let until = 0
-  return () => {
-    const now = own.now()
+  return (at = monotonic.now()) => {
+    const now = Math.floor(at / 1_000)
     if (now >= until) {
       ahead = Date.now() - now
       until = now + 1_000

@@ -22,38 +22,39 @@ type Incoming = IncomingMessage & { readonly originalUrl?: string }
 
 /** Its parts are looked up when somebody asks: most limiters need the peer alone. */
 class NodeArrival<N extends Native> implements Arrival<N> {
-  readonly native: N
-  readonly holder: object
-  readonly #request: Incoming
-  readonly #url: string | undefined
+  // Only declared: a field that is defined is written twice, and by a function of its own.
+  declare readonly native: N
+  declare readonly holder: object
+  declare private readonly request: Incoming
+  declare private readonly path: string | undefined
 
   constructor(request: Incoming, native: N, holder: object, url: string | undefined) {
     this.native = native
     this.holder = holder
-    this.#request = request
-    this.#url = url
+    this.request = request
+    this.path = url
   }
 
   get method(): string {
-    return this.#request.method ?? 'GET'
+    return this.request.method ?? 'GET'
   }
 
   get url(): string {
-    return this.#url ?? this.#request.originalUrl ?? this.#request.url ?? '/'
+    return this.path ?? this.request.originalUrl ?? this.request.url ?? '/'
   }
 
   get host(): string | undefined {
-    const { headers } = this.#request
+    const { headers } = this.request
     return headers.host ?? (headers[':authority'] as string | undefined)
   }
 
   get peer(): string | undefined {
-    return this.#request.socket?.remoteAddress
+    return this.request.socket?.remoteAddress
   }
 
   get headers(): Arrival<N>['headers'] {
     // Node joins all repeated headers but Set-Cookie, which no request has.
-    return this.#request.headers as Arrival<N>['headers']
+    return this.request.headers as Arrival<N>['headers']
   }
 }
 

@@ -11,7 +11,8 @@ export interface Settings<N extends Native> extends Omit<GateOptions<N>, keyof A
   readonly requestPropertyName: string
   readonly logger: Logger
   readonly timers: Timers
-  readonly wallClock: () => number
+  /** @param at what the monotonic clock has just said, if it was asked */
+  readonly wallClock: (at?: number) => number
 }
 
 const ALIASES: Readonly<Record<string, string>> = {

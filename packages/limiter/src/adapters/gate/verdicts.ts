@@ -1,4 +1,4 @@
-import type { Decision } from '../../core/decide/decision.ts'
+import { type Decision, receipt } from '../../core/decide/decision.ts'
 import { ConfigError } from '../../core/errors.ts'
 import type { Header } from '../../core/respond/dialect.ts'
 import { ticksOf } from '../../core/time.ts'
@@ -21,6 +21,8 @@ export function verdicts<N extends Native>(
   quotas: Quotas<N>,
 ): (decision: Decision, arrival: Arrival<N>, standing: Standing, caller: Caller) => Soon<Verdict> {
   const { wallClock, onLimitReached, logger } = settings
+  // A store of the gate's own has just read the clock that the wall clock goes by.
+  const sameClock = settings.store === undefined && settings.limiter === undefined
   const tarpitMs = tarpitOf(settings.tarpit)
   const room = roomOf(settings)
   const replies = repliesOf(settings)
@@ -56,7 +58,8 @@ export function verdicts<N extends Native>(
     shown: string | undefined,
     delayMs: number,
   ): Soon<Verdict> => {
-    const verdict = new Judgement(replies, arrival.holder, decision, shown, wallClock(), delayMs)
+    const nowMs = wallClock(sameClock ? decision[receipt]?.outcome.at : undefined)
+    const verdict = new Judgement(replies, arrival.holder, decision, shown, nowMs, delayMs)
     if (delayMs > 0) verdict.wait = waiting(decision, delayMs)
     if (settlement !== undefined) verdict.settle = settlement(decision, arrival.native)
     return decision.allowed ? verdict : refused(arrival, verdict)
@@ -83,16 +86,16 @@ export function verdicts<N extends Native>(
 
 /** A class, so that the headers need no closure. */
 class Judgement<N extends Native> implements Verdict, Occasion {
-  // Of these most verdicts have nothing: to declare them makes no room.
+  // Of the first two most verdicts have nothing: to declare them makes no room. As for the others see NodeArrival.
   declare refusal?: Answer
   declare settle?: Verdict['settle']
-  readonly info: RateLimitInfo | undefined
-  readonly decision: Decision
-  readonly shown: string | undefined
-  readonly #replies: Replies<N>
-  readonly #holder: object
-  readonly nowMs: number
-  readonly delayMs: number
+  declare readonly info: RateLimitInfo | undefined
+  declare readonly decision: Decision
+  declare readonly shown: string | undefined
+  declare private readonly replies: Replies<N>
+  declare private readonly holder: object
+  declare readonly nowMs: number
+  declare readonly delayMs: number
 
   constructor(
     replies: Replies<N>,
@@ -105,8 +108,8 @@ class Judgement<N extends Native> implements Verdict, Occasion {
     this.info = hasFigures(decision) ? infoOf(decision, shown, nowMs) : undefined
     this.decision = decision
     this.shown = shown
-    this.#replies = replies
-    this.#holder = holder
+    this.replies = replies
+    this.holder = holder
     this.nowMs = nowMs
     this.delayMs = delayMs
   }
@@ -116,11 +119,11 @@ class Judgement<N extends Native> implements Verdict, Occasion {
   }
 
   get exposed(): string | undefined {
-    return this.#replies.exposed
+    return this.replies.exposed
   }
 
   headers(): readonly Header[] {
-    return this.#replies.headersOf(decisionFor(this.#holder, this.decision), this)
+    return this.replies.headersOf(decisionFor(this.holder, this.decision), this)
   }
 }
 

@@ -13,10 +13,10 @@ export function ietfNext(): Dialect {
     names: FIELDS,
     headers: quotaFields(
       (policy, { cost }) =>
-        parameter('a', policy.remaining) +
-        parameter('w', untilMore(policy)) +
-        parameter('pk', policy.partitionKey) +
-        parameter('c', cost),
+        parameter(';a=', policy.remaining) +
+        parameter(';w=', untilMore(policy)) +
+        parameter(';pk=', policy.partitionKey) +
+        parameter(';c=', cost),
     ),
   }
 }

@@ -16,9 +16,9 @@ export function ietf(): Dialect {
     names: FIELDS,
     headers: quotaFields(
       (policy) =>
-        parameter('r', policy.remaining) +
-        parameter('t', untilMore(policy)) +
-        parameter('pk', policy.partitionKey),
+        parameter(';r=', policy.remaining) +
+        parameter(';t=', untilMore(policy)) +
+        parameter(';pk=', policy.partitionKey),
     ),
   }
 }
@@ -49,16 +49,15 @@ export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => s
     if (policies.length === 0) return []
     const first = quotaAt(0, policies[0]!)
     let quotas = first.text
-    // Joined: a text made by `+` is a tree, and Node's regular expression for header values is at times slow with one.
-    const limits = [first.name, limit(policies[0]!, report)]
+    let limits = first.name + limit(policies[0]!, report)
     for (let i = 1; i < policies.length; i++) {
       const quota = quotaAt(i, policies[i]!)
       quotas += `, ${quota.text}`
-      limits.push(', ', quota.name, limit(policies[i]!, report))
+      limits += `, ${quota.name}${limit(policies[i]!, report)}`
     }
     return [
       [FIELDS[0], quotas],
-      [FIELDS[1], limits.join('')],
+      [FIELDS[1], limits],
     ]
   }
 }
@@ -77,10 +76,10 @@ function quotaOf(policy: ReportedPolicy): Quota {
   const name = string(policy.policy)
   const text =
     name +
-    parameter('q', policy.limit) +
-    parameter('qu', unitOf(policy)) +
-    parameter('w', wholeWindow(policy.windowSeconds)) +
-    parameter('pk', policy.partitionKey)
+    parameter(';q=', policy.limit) +
+    parameter(';qu=', unitOf(policy)) +
+    parameter(';w=', wholeWindow(policy.windowSeconds)) +
+    parameter(';pk=', policy.partitionKey)
   return { of: policy, name, text }
 }
 

@@ -40,7 +40,7 @@ describe('structured fields', () => {
         const text =
           string(name) +
           Object.entries(parameters)
-            .map(([key, value]) => parameter(key, value))
+            .map(([key, value]) => parameter(`;${key}=`, value))
             .join('')
         const [value, read] = parseItem(text)
         expect(value).toBe(name)

@@ -7,8 +7,8 @@ const PLAIN = /^[ !#-[\]-~]*$/
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 /** A parameter (RFC 9651 §4.1.1.2), such as `;q=100`, to stand behind its item; nothing where there is no value. */
-export function parameter(key: string, value: number | string | Uint8Array | undefined): string {
-  return value === undefined ? '' : `;${key}=${bare(value)}`
+export function parameter(start: `;${string}=`, value: number | string | Uint8Array | undefined): string {
+  return value === undefined ? '' : `${start}${bare(value)}`
 }
 
 /** An Integer (RFC 9651 §4.1.4), held to 0…999,999,999,999,999 and cut to a whole number; NaN is 0. */
