@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compile } from '@sluice/limiter/core/match/compile'
+import { compile } from '@sluice/limiter/rules'
 import { loadText } from '@sluice/rulebook'
 import { afterAll, describe, expect, test } from 'vitest'
 import {

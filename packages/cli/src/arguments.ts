@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { nearest } from '@sluice/rulebook'
+import { nearest } from '@sluice/limiter/errors'
 import type { Options, Values } from './command.ts'
 import { UsageError } from './usage-error.ts'
 

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import { compile, type Rules } from '@sluice/limiter/core/match/compile'
-import type { Domain } from '@sluice/limiter/core/match/rule'
+import { compile, type Domain, type Rules } from '@sluice/limiter/rules'
 import { loadRulebook } from '@sluice/rulebook'
 import { unknown } from './arguments.ts'
 import type { Io } from './io.ts'

@@ -74,7 +74,8 @@ function owning(store: RedisStore, client: Redis | Cluster): Store {
     async: true,
     decide: (steps, peek) => store.decide(steps, peek),
     settle: (charges, once) => store.settle(charges, once),
-    reset: (step) => store.reset(step),
+    reset: (state) => store.reset(state),
+    block: (state, ticks) => store.block(state, ticks),
     shardOf: (step) => store.shardOf(step),
     async close() {
       // ioredis drops what was unanswered when a connection broke, and then nothing ever comes of it.

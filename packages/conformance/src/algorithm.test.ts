@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { Law } from './algorithm/laws.ts'
-import { algorithmSuite, bucketLaw, policiesOf, slidingCounterLaw, slidingLogLaw } from './algorithm.ts'
+import type { Formula } from './algorithm/formulas.ts'
+import {
+  algorithmSuite,
+  bucketFormula,
+  policiesOf,
+  slidingCounterFormula,
+  slidingLogFormula,
+} from './algorithm.ts'
 
 /** What the suite's tests throw. */
-function complaints(name: 'fixed-window' | 'gcra' | 'sliding-window-counter', law: Law): string[] {
+function complaints(name: 'fixed-window' | 'gcra' | 'sliding-window-counter', formula: Formula): string[] {
   const thrown: string[] = []
   algorithmSuite(
     {
@@ -16,14 +22,14 @@ function complaints(name: 'fixed-window' | 'gcra' | 'sliding-window-counter', la
         }
       },
     },
-    { name, policies: policiesOf(name), law, runs: 1_000 },
+    { name, policies: policiesOf(name), formula, runs: 1_000 },
   )
   return thrown
 }
 
 describe('the algorithm suite', () => {
-  it('finds out an algorithm that keeps another law, and tells the walk', () => {
-    const [first, ...others] = complaints('fixed-window', slidingLogLaw)
+  it('finds out an algorithm that keeps another formula, and tells the walk', () => {
+    const [first, ...others] = complaints('fixed-window', slidingLogFormula)
     expect(first).toMatch(
       /\{"algorithm":"fixed-window",.*in units of \d+ µs\n {2}at \d+ cost \d+: \{"allowed":/,
     )
@@ -31,11 +37,14 @@ describe('the algorithm suite', () => {
   })
 
   it('finds out a rounding the wrong way', () => {
-    expect(complaints('sliding-window-counter', slidingCounterLaw('up'))).toHaveLength(3)
+    expect(complaints('sliding-window-counter', slidingCounterFormula('up'))).toHaveLength(3)
   })
 
   it('finds out more admitted in an interval than was promised', () => {
-    const strict: Law = { ...bucketLaw, most: (plan, interval) => bucketLaw.most(plan, interval) - 1n }
+    const strict: Formula = {
+      ...bucketFormula,
+      most: (plan, interval) => bucketFormula.most(plan, interval) - 1n,
+    }
     expect(complaints('gcra', strict)[0]).toMatch(/were admitted within \d+ units, where \d+ may be/)
   })
 })

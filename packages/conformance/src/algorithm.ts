@@ -1,29 +1,29 @@
-import type { Policy } from '@sluice/limiter/core/decide/policy'
+import type { Policy } from '@sluice/limiter'
 import fc from 'fast-check'
-import type { Law } from './algorithm/laws.ts'
+import type { Formula } from './algorithm/formulas.ts'
 import { accepted } from './algorithm/policies.ts'
 import { walk } from './algorithm/walk.ts'
 import type { Runner } from './runner.ts'
 
 export {
-  bucketLaw,
-  concurrencyLaw,
-  fixedWindowLaw,
-  gcraLaw,
-  intervalLaw,
-  type Law,
+  bucketFormula,
+  concurrencyFormula,
+  type Formula,
+  fixedWindowFormula,
+  gcraFormula,
+  intervalFormula,
   type Oracle,
-  slidingCounterLaw,
-  slidingLogLaw,
-} from './algorithm/laws.ts'
+  slidingCounterFormula,
+  slidingLogFormula,
+} from './algorithm/formulas.ts'
 export { policiesOf } from './algorithm/policies.ts'
-export { type Subject, subjectOf } from './algorithm/subject.ts'
+export { type StateUnderTest, subjectOf } from './algorithm/subject.ts'
 export { replay, workedExample } from './algorithm/worked-example.ts'
 
 export interface AlgorithmUnderTest {
   readonly name: string
   readonly policies: fc.Arbitrary<Policy>
-  readonly law: Law
+  readonly formula: Formula
   /** Walks for each property. Default: `SLUICE_RUNS`, or 10,000. */
   readonly runs?: number
 }
@@ -31,19 +31,19 @@ export interface AlgorithmUnderTest {
 const DICE = fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { minLength: 1, maxLength: 8, size: 'max' })
 
 /**
- * Holds an algorithm to the five laws, and to its own law's definition, on random policies and random traffic:
+ * Holds an algorithm to the five laws, and to its own formula's definition, on random policies and random traffic:
  * at, and one tick before, each wait that it announces, at window edges, after ten idle years, with a clock that
  * steps back, up to the largest numbers that it accepts.
  *
  * `SLUICE_SEED` replays the walks of an earlier run.
  */
 export function algorithmSuite({ describe, it }: Runner, subject: AlgorithmUnderTest): void {
-  const { name, policies, law, runs: numRuns = Number(process.env.SLUICE_RUNS ?? 10_000) } = subject
+  const { name, policies, formula, runs: numRuns = Number(process.env.SLUICE_RUNS ?? 10_000) } = subject
   const seed = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
   const holds = (title: string, corrects: boolean, drops: boolean): void => {
     const property = fc.property(policies, DICE, (policy, dice) => {
       fc.pre(accepted(policy))
-      walk(policy, law, dice, { corrects, drops })
+      walk(policy, formula, dice, { corrects, drops })
     })
     it(title, () => fc.assert(property, { numRuns, seed }), 600_000)
   }

@@ -10,3 +10,4 @@ export { type Difference, runVectors, type VectorReport } from './run-vectors.ts
 export type { Runner } from './runner.ts'
 export { type MakeStore, storeSuite } from './store.ts'
 export { type Expectation, parseVectors, type Scenario, type VectorStep, type Vectors } from './vectors.ts'
+export { type Variant, variantsOf } from './variants.ts'

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { binding } from '@sluice/limiter/core/decide/combine'
-import type { Step } from '@sluice/limiter/core/decide/step'
+import { binding, type Step } from '@sluice/limiter/decide'
 import type { Outcome, Store } from '@sluice/limiter/stores/store'
-import { FakeClock } from '@sluice/limiter/testing'
+import { FakeClock, stepFor } from '@sluice/limiter/testing'
 import type { Expectation, Scenario, Vectors } from './vectors.ts'
 
 export interface VectorReport {
@@ -74,7 +73,7 @@ async function runScenario(
 }
 
 function stepsOf(scenario: Scenario, namespace: string, key: string, cost: number): Step[] {
-  return scenario.plans.map((plan, i) => ({ plan, policy: `${namespace}/${i}`, key, cost, role: 'enforce' }))
+  return scenario.plans.map((plan, i) => stepFor(plan, { namespace: `${namespace}/${i}`, key, cost }))
 }
 
 function single({ figures }: Outcome): Expectation {

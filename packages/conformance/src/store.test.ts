@@ -27,7 +27,8 @@ async function failures(spoil: (store: MemoryStore) => Partial<Store>): Promise<
       return {
         decide: (steps, peek) => store.decide(steps, peek),
         settle: (charges, once) => store.settle(charges, once),
-        reset: (step) => store.reset(step),
+        reset: (state) => store.reset(state),
+        block: (state, ticks) => store.block(state, ticks),
         close: () => store.close(),
         ...spoil(store),
       } as Store

@@ -1,8 +1,5 @@
-import type { Plan } from '@sluice/limiter/core/decide/algorithm'
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
-import { wholeNumber } from '@sluice/limiter/core/decide/integers'
-import type { Policy } from '@sluice/limiter/core/decide/policy'
-import { ConfigError } from '@sluice/limiter/core/errors'
+import { ConfigError, type Policy } from '@sluice/limiter'
+import { type Plan, planOf, wholeNumber } from '@sluice/limiter/algorithms'
 
 /** A file of worked decisions: what was asked, when, and every figure of the answer. */
 export interface Vectors {

@@ -1,109 +1,167 @@
-import { type Decision, decisionOf, type Receipt, type Subject } from './core/decide/decision.ts'
+import { type ActualCost, actualCostOf, chargesOf } from './core/decide/charges.ts'
+import { checkedCost } from './core/decide/cost.ts'
+import { type Decision, decisionOf, type Receipt, receipt } from './core/decide/decision.ts'
 import { MAX } from './core/decide/integers.ts'
-import { isLease, type Step } from './core/decide/step.ts'
-import type { Answer, Charge, Once, Outcome, Store } from './stores/store.ts'
+import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
+import { ConfigError } from './core/errors.ts'
+import { ticksOf } from './core/time.ts'
+import { andThen, type MaybePromise } from './maybe-promise.ts'
+import type { Observer } from './observe/events.ts'
+import type { Charge, Once, Outcome, Store } from './stores/store.ts'
 
-/** The steps of one request and, side by side, the policies behind them. */
-export interface Asked {
-  readonly steps: readonly Step[]
-  readonly subjects: readonly Subject[]
-}
-
-/** @throws TypeError unless `cost` is a whole number from 0 to 2^53−1: alike in every store. */
-export function checkedCost(cost: unknown): number {
-  if (typeof cost === 'number' && Number.isSafeInteger(cost) && cost >= 0) return cost
-  throw new TypeError(`cost must be a whole number from 0 to 2^53−1, not ${describe(cost)}`)
-}
-
-function describe(value: unknown): string {
-  return typeof value === 'number' ? String(value) : typeof value
-}
-
-/** Asks the store about one request, and puts its answer into words. */
-export function decide<Async extends boolean>(
-  store: Store<Async>,
-  asked: Asked,
-  peek: boolean,
-): Answer<Async, Decision> {
-  const { steps, subjects } = isPlain(asked) ? asked : merged(asked)
-  const answer = store.decide(steps, peek)
-  return (
-    store.async
-      ? decisionLater(steps, subjects, answer as Promise<Outcome>, peek)
-      : decisionOf(steps, subjects, answer as Outcome, peek)
-  ) as Answer<Async, Decision>
-}
-
-/** Apart, for a function that holds closures makes a context each time it runs, whatever the store. */
-async function decisionLater(
-  steps: readonly Step[],
-  subjects: readonly Subject[],
-  answer: Promise<Outcome>,
-  peek: boolean,
-): Promise<Decision> {
-  return decisionOf(steps, subjects, await answer, peek)
+/** A request that was charged an estimate, and what settles it once. */
+export interface Reserved {
+  readonly decision: Decision
+  readonly once: Once
 }
 
 /**
- * Settles a charge at its actual cost: the rest is given back where it still counts, or more is charged, into
- * debt if need be. A lease ends, whatever the cost was.
- * @param actual by step; `undefined` leaves a step as it was charged
+ * The verbs, once: what limiters (by key) and pipelines (by rules) offer. `domain` names who asked, in events. With a
+ * store in process every verb answers at once, with a shared one by promise.
  */
-export function settle<Async extends boolean>(
-  store: Store<Async>,
-  { steps, outcome, charged }: Receipt,
-  actual: (step: Step) => number | undefined,
-  once?: Once,
-): Answer<Async, boolean> {
-  const { figures, at, chargedAt = at, degraded } = outcome
-  const charges: Charge[] = []
-  for (let i = 0; i < steps.length; i++) {
-    const step = steps[i]!
-    if (!charged || step.role === 'guard' || !figures[i]!.allowed) continue
-    const cost = isLease(step) ? 0 : checkedCost(actual(step) ?? step.cost)
-    const change = cost - step.cost
-    charges.push({ step, at: chargedAt, change, ...(degraded && { degraded }) })
+export interface Engine<Async extends boolean = boolean> {
+  /** Asks the store about one request. With `peek` it only looks. */
+  decide(domain: string, steps: readonly Step[], peek: boolean): MaybePromise<Decision, Async>
+  /**
+   * As `decide`, to be settled later.
+   * @param ttl milliseconds or text: how long it can be settled; unsettled, the estimate stands
+   */
+  reserve(domain: string, steps: readonly Step[], ttl: number | string): MaybePromise<Reserved, Async>
+  /**
+   * Settles a decision's charge at its actual cost: the rest is given back where it still counts, or more is charged,
+   * into debt if need be. Slots that are held are released. Rules that `actual` does not name stay as charged.
+   * @returns `false` when `once` was spent or is over
+   */
+  settle(
+    domain: string,
+    decision: Decision,
+    actual: ActualCost | undefined,
+    once?: Once,
+  ): MaybePromise<boolean, Async>
+  /** Corrects charges, all together; `false` when `once` was spent or is over. */
+  correct(domain: string, charges: readonly Charge[], once?: Once): MaybePromise<boolean, Async>
+  /**
+   * Gives back what a decision charged, or `amount` of it.
+   * @throws TypeError for what is not a decision, or an amount that is no cost
+   */
+  refund(domain: string, decision: Decision, amount?: number): MaybePromise<boolean, Async>
+  /** Forgets what keys have used, and their blocks. */
+  reset(states: readonly StateName[]): MaybePromise<void, Async>
+  /**
+   * Refuses keys for `duration` (milliseconds or text), whatever they have used; 0 ends their blocks.
+   * @throws ConfigError where none of the rules can block
+   */
+  block(states: readonly StateName[], duration: number | string): MaybePromise<void, Async>
+}
+
+export function createEngine<Async extends boolean>(store: Store<Async>, observe?: Observer): Engine<Async> {
+  const decide: Engine<Async>['decide'] =
+    observe === undefined
+      ? (_domain, steps, peek) => decided(store, steps, peek)
+      : (domain, steps, peek) =>
+          andThen<Decision, Decision, Async>(decided(store, steps, peek), (decision) => {
+            observe({ type: 'decided', domain, decision, peek })
+            return decision
+          })
+  const correct: Engine<Async>['correct'] = (domain, charges, once) => {
+    const answer = store.settle(charges, once)
+    if (observe === undefined) return answer
+    return andThen<boolean, boolean, Async>(answer, (settled) => {
+      observe({ type: 'settled', domain, settled })
+      return settled
+    })
   }
-  return store.settle(charges, once)
+  return {
+    decide,
+    reserve(domain, steps, ttl) {
+      const ticks = ticksOf(ttl, ['ttl'])
+      return andThen<Decision, Reserved, Async>(decide(domain, steps, false), (decision) => {
+        const { outcome, charged } = decision[receipt]!
+        if (charged) observe?.({ type: 'reserved', domain, decision })
+        return { decision, once: { id: globalThis.crypto.randomUUID(), until: outcome.at + ticks } }
+      })
+    },
+    settle: (domain, decision, actual, once) =>
+      correct(domain, chargesOf(receiptOf(decision), actualCostOf(actual)), once),
+    correct,
+    refund(domain, decision, amount) {
+      const given = amount === undefined ? undefined : checkedCost(amount)
+      return correct(
+        domain,
+        chargesOf(receiptOf(decision), ({ cost }) => Math.max(0, cost - (given ?? cost))),
+      )
+    },
+    reset: (states) => all(states.map((state) => store.reset(state))),
+    block(states, duration) {
+      const blocking = states.filter(({ rule }) => rule.block !== undefined)
+      if (blocking.length === 0) {
+        throw new ConfigError(
+          'no policy here can block: give one `block`, or create the limiter with blockable: true',
+        )
+      }
+      const ticks = duration === 0 ? 0 : ticksOf(duration, ['duration'])
+      return all(blocking.map((state) => store.block(state, ticks)))
+    },
+  }
 }
 
-/** Goes on with an answer, whether it is there or promised. (Never name an export `then`: importers would call it.) */
-export function next<Async extends boolean, T, U>(
-  answer: Answer<Async, T>,
-  go: (value: T) => U,
-): Answer<Async, U> {
-  return (answer instanceof Promise ? answer.then(go) : go(answer as T)) as Answer<Async, U>
+function receiptOf(decision: Decision): Receipt {
+  const left = decision[receipt]
+  if (left === undefined) throw new TypeError('only a decision of a limiter can be refunded')
+  return left
 }
 
-function isPlain({ steps }: Asked): boolean {
-  return steps.length === 1 && !isLease(steps[0]!)
+function decided<Async extends boolean>(
+  store: Store<Async>,
+  asked: readonly Step[],
+  peek: boolean,
+): MaybePromise<Decision, Async> {
+  const steps = asked.length === 1 && !holdsSlots(asked[0]!) ? asked : merged(asked)
+  const answer = store.decide(steps, peek)
+  return (
+    store.async
+      ? decidedLater(steps, answer as Promise<Outcome>, peek)
+      : decisionOf(steps, answer as Outcome, peek)
+  ) as MaybePromise<Decision, Async>
+}
+
+/** Apart, for a function that holds closures makes a context each time it runs, whatever the store. */
+async function decidedLater(
+  steps: readonly Step[],
+  answer: Promise<Outcome>,
+  peek: boolean,
+): Promise<Decision> {
+  return decisionOf(steps, await answer, peek)
+}
+
+function all<Async extends boolean>(
+  answers: readonly MaybePromise<void, Async>[],
+): MaybePromise<void, Async> {
+  return (
+    answers.some((answer) => answer instanceof Promise)
+      ? Promise.all(answers).then(() => undefined)
+      : undefined
+  ) as MaybePromise<void, Async>
 }
 
 /**
  * One request charges one state once: steps that name the same state become one, with the sum of their costs.
- * Leases get their names here.
+ * Charges that are held get their ids here.
  */
-function merged(asked: Asked): Asked {
-  const { steps } = asked
+function merged(steps: readonly Step[]): readonly Step[] {
   const kept: Step[] = []
-  const subjects: Subject[] = []
-  for (let i = 0; i < steps.length; i++) {
-    const step = steps[i]!
-    const twin = kept.findIndex((other) => sameState(other, step))
-    if (twin >= 0) {
-      kept[twin] = { ...kept[twin]!, cost: Math.min(MAX, kept[twin]!.cost + step.cost) }
-      continue
-    }
-    kept.push(step.watches === undefined ? withLease(step) : { ...step, watches: kept.length - 1 })
-    subjects.push(asked.subjects[i]!)
+  for (const step of steps) {
+    const same = kept.findIndex((other) => isSameState(other, step))
+    if (same < 0) kept.push(holdsSlots(step) ? { ...step, chargeId: newChargeId() } : step)
+    else kept[same] = { ...kept[same]!, cost: Math.min(MAX, kept[same]!.cost + step.cost) }
   }
-  return { steps: kept, subjects }
+  return kept
 }
 
-function sameState(a: Step, b: Step): boolean {
-  return a.key === b.key && a.policy === b.policy && a.plan.kind === b.plan.kind && a.role === b.role
+function isSameState({ rule: a, key }: Step, { rule: b, key: other }: Step): boolean {
+  return key === other && a.namespace === b.namespace && a.plan.kind === b.plan.kind && a.role === b.role
 }
 
-function withLease(step: Step): Step {
-  return isLease(step) ? { ...step, lease: 1 + Math.floor(Math.random() * (MAX - 1)) } : step
+function newChargeId(): number {
+  return 1 + Math.floor(Math.random() * (MAX - 1))
 }

@@ -1,6 +1,7 @@
 export { type Clock, monotonicClock } from './clock.ts'
+export type { AlgorithmName, Policy } from './core/decide/algorithms.ts'
 export type { Decision, PolicyFigures } from './core/decide/decision.ts'
-export type { AlgorithmName, CalendarPeriod, Policy } from './core/decide/policy.ts'
+export type { CalendarPeriod } from './core/decide/policy.ts'
 export { ConfigError, SluiceError, StoreError } from './core/errors.ts'
 export { LimitExceeded } from './limit-exceeded.ts'
 export { createLimiter, type Key, type Limiter, type LimiterOptions, type LimiterPolicy } from './limiter.ts'

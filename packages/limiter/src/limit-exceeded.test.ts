@@ -31,7 +31,8 @@ it('rejects where the store answers by promise', async () => {
     async: true as const,
     decide: async (...question) => memory.decide(...question),
     settle: async (...question) => memory.settle(...question),
-    reset: async (step) => memory.reset(step),
+    reset: async (state) => memory.reset(state),
+    block: async (...block) => memory.block(...block),
     close: async () => memory.close(),
   } satisfies Store<true>
   const limiter = createLimiter({ policies, store })

@@ -1,5 +1,7 @@
+import { inspect } from 'node:util'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { ConfigError, createLimiter, type Decision, MemoryStore } from './index.ts'
+import type { Event } from './observe/events.ts'
 import { FakeClock } from './testing.ts'
 
 function setUp(): { clock: FakeClock; store: MemoryStore } {
@@ -251,16 +253,16 @@ describe('limiter', () => {
       { algorithm: 'toString', limit: 1, period: '1m' },
       { algorithm: 'gcra', limit: 1, period: '1m', soft: 2 },
       { algorithm: 'gcra', limit: 1, period: '1m', block: { after: 0, within: 1, for: 1 } },
-      { algorithm: 'gcra', limit: 10, period: '1m', lease: 1 },
-      { algorithm: 'gcra', limit: 10, period: '1m', lease: 5, shadow: true },
-      { algorithm: 'gcra', limit: 10, period: '1m', lease: 5, block: { after: 1, within: 1, for: 1 } },
+      { algorithm: 'gcra', limit: 10, period: '1m', prefetch: 1 },
+      { algorithm: 'gcra', limit: 10, period: '1m', prefetch: 5, shadow: true },
+      { algorithm: 'gcra', limit: 10, period: '1m', prefetch: 5, block: { after: 1, within: 1, for: 1 } },
     ]
     for (const policy of wrong)
       expect(() => createLimiter({ policies: { p: policy as never } }), JSON.stringify(policy)).toThrow(
         ConfigError,
       )
     expect(() => createLimiter({ policies: {} })).toThrow(ConfigError)
-    const leased = { algorithm: 'gcra', limit: 10, period: '1m', lease: 5 } as const
+    const leased = { algorithm: 'gcra', limit: 10, period: '1m', prefetch: 5 } as const
     expect(() => createLimiter({ policies: { leased, other: leased } })).toThrow(ConfigError)
     expect(() => createLimiter({ policies: { leased }, blockable: true })).toThrow(ConfigError)
     expect(() => createLimiter({ policies: { näme: { algorithm: 'gcra', limit: 1, period: 1 } } })).toThrow(
@@ -395,5 +397,64 @@ describe('reservations and refunds', () => {
       if (reservation.commit(1_000)) passed++
     }
     expect(passed).toBe(10)
+  })
+
+  it('OF-07: only reads the figures of a store: they may be frozen, or given twice', () => {
+    const figures = Object.freeze({
+      allowed: true,
+      limit: 10,
+      remaining: 2,
+      retryAfterMs: 0,
+      moreAfterMs: 1,
+      resetAfterMs: 1,
+      delayMs: 0,
+    })
+    const store = {
+      async: false as const,
+      decide: (steps: readonly unknown[]) =>
+        Object.freeze({ allowed: true, at: 0, figures: Object.freeze(steps.map(() => figures)) }),
+    }
+    const policy = { algorithm: 'gcra', limit: 10, period: '1m', soft: 0.5 } as const
+    const limiter = createLimiter({
+      store: store as never,
+      policies: { a: policy, b: { ...policy, shadow: true } },
+    })
+    const { policy: binding, policies } = limiter.check('k')
+    expect(binding).toBe('a')
+    expect(policies).toEqual([
+      { policy: 'a', ...figures, windowSeconds: 60, soft: true },
+      { policy: 'b', ...figures, windowSeconds: 60, soft: true, shadow: true },
+    ])
+  })
+
+  it('has all policies of a decision in JSON and in what console.log shows', () => {
+    const limiter = createLimiter({ policies: { p: { algorithm: 'gcra', limit: 1, period: '1m' } } })
+    const decision = limiter.check('k')
+    expect(JSON.parse(JSON.stringify(decision)).policies).toMatchObject([{ policy: 'p', remaining: 0 }])
+    expect(inspect(decision)).toContain("policy: 'p'")
+    expect(decision.policies).toBe(decision.policies)
+  })
+
+  it('tells an observer of decisions, reservations and settlements', () => {
+    const events: Event[] = []
+    const limiter = createLimiter({
+      name: 'mine',
+      policies: { p: { algorithm: 'gcra', limit: 5, period: '1m' } },
+      observe: (event) => events.push(event),
+    })
+    limiter.refund(limiter.check('k'))
+    limiter.peek('k')
+    const reservation = limiter.reserve('k')
+    reservation.commit(1)
+    reservation.cancel()
+    expect(events).toMatchObject([
+      { type: 'decided', domain: 'mine', peek: false },
+      { type: 'settled', domain: 'mine', settled: true },
+      { type: 'decided', peek: true },
+      { type: 'decided', peek: false },
+      { type: 'reserved', domain: 'mine', decision: { allowed: true } },
+      { type: 'settled', settled: true },
+      { type: 'settled', settled: false },
+    ])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from './core/match/compile.ts'
 import { limit } from './core/match/limit.samples.ts'
-import type { Limit } from './core/match/rule.ts'
+import type { Limit } from './core/match/domain.ts'
 import type { Event } from './observe/events.ts'
 import { BadQuestion, createPipeline, UnknownDomain } from './pipeline.ts'
 import { MemoryStore } from './stores/memory.ts'
@@ -30,7 +30,7 @@ function setUp(...limits: (Partial<Limit> & Pick<Limit, 'name' | 'limit'>)[]) {
     events,
     clock,
     reload,
-    ask: (ip?: string) => pipeline.handle({ domain: 'shop', request: ip === undefined ? {} : { ip } }),
+    ask: (ip?: string) => pipeline.check({ domain: 'shop', request: ip === undefined ? {} : { ip } }),
   }
 }
 
@@ -54,8 +54,8 @@ describe('pipeline', () => {
 
   it('refuses an unknown domain and a cost that is none', () => {
     const { pipeline } = setUp({ name: 'all', limit: { limit: 1, period: '1m' } })
-    expect(() => pipeline.handle({ domain: '__proto__', request: {} })).toThrow(UnknownDomain)
-    expect(() => pipeline.handle({ domain: 'shop', request: {}, cost: -1 })).toThrow(BadQuestion)
+    expect(() => pipeline.check({ domain: '__proto__', request: {} })).toThrow(UnknownDomain)
+    expect(() => pipeline.check({ domain: 'shop', request: {}, cost: -1 })).toThrow(BadQuestion)
   })
 
   it('FB-049: a refusal carries the figures of the limit that refused', () => {
@@ -78,8 +78,8 @@ describe('pipeline', () => {
     const waits = Array.from({ length: 20 }, (_, i) => {
       const { pipeline } = setUp({ name: 'j', jitter: 0.5, limit: { limit: 1, period: '1h' } })
       const question = { domain: 'shop', request: { ip: `192.0.2.${i}` } }
-      pipeline.handle(question)
-      const header = pipeline.handle(question).response.headers.find(([name]) => name === 'Retry-After')
+      pipeline.check(question)
+      const header = pipeline.check(question).response.headers.find(([name]) => name === 'Retry-After')
       return Number(header![1])
     })
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(3_600)
@@ -92,7 +92,7 @@ describe('pipeline', () => {
     const { ask, pipeline, reload } = setUp({ name: 'all', limit: { limit: 20, period: '1h' } })
     for (let i = 0; i < 15; i++) ask('192.0.2.1')
     const peek = () =>
-      pipeline.handle({ domain: 'shop', request: { ip: '192.0.2.1' } }, true).decision.remaining
+      pipeline.peek({ domain: 'shop', request: { ip: '192.0.2.1' } }).decision.remaining
     reload({ limit: { limit: 40, period: '1h' } })
     expect(peek()).toBe(25)
     reload({ limit: { limit: 10, period: '1h' } })

@@ -1,13 +1,16 @@
+import { bindingStep } from './core/decide/charges.ts'
 import type { Decision } from './core/decide/decision.ts'
 import type { Rules } from './core/match/compile.ts'
 import { type DescriptorQuery, matchDescriptors } from './core/match/descriptors.ts'
 import { type Matched, matchRequest } from './core/match/match.ts'
 import type { Request } from './core/request.ts'
 import { dialectsOf } from './core/respond/dialects.ts'
-import { type RespondOptions, type Reply as Response, respondTo } from './core/respond/respond.ts'
-import { decide, next } from './engine.ts'
+import { type LimitResponse, type RespondOptions, respondTo } from './core/respond/respond.ts'
+import { createEngine, type Engine } from './engine.ts'
+import { andThen, type MaybePromise } from './maybe-promise.ts'
 import type { Observer } from './observe/events.ts'
-import type { Answer, Store } from './stores/store.ts'
+import { type Reservation, reservationOf } from './reservation.ts'
+import type { Once, Store } from './stores/store.ts'
 
 /** One request, in either of the two formats that rules are written in. */
 export interface Question {
@@ -22,11 +25,17 @@ export interface Reply<M extends Matched = Matched> {
   readonly decision: Decision
   readonly matched: M
   /** Status, headers and body, as the client should see them. */
-  readonly response: Response
+  readonly response: LimitResponse
+}
+
+/** A reply, and what settles its charge. */
+export interface ReservedReply<Async extends boolean = boolean> extends Reply {
+  readonly reservation: Reservation<Async>
+  readonly once: Once
 }
 
 export interface PipelineOptions<Async extends boolean> {
-  /** Asked for each request, so that a reload is one assignment. */
+  /** Called for each request, so that a reload is one assignment. */
   readonly rules: () => Rules
   readonly store: Store<Async>
   readonly respond?: Omit<RespondOptions, 'nowMs'>
@@ -35,54 +44,87 @@ export interface PipelineOptions<Async extends boolean> {
   readonly wallClock?: () => number
 }
 
+/**
+ * Decides requests by rules. Every verb throws BadQuestion for a request that cannot be decided as it stands, and
+ * UnknownDomain where no rules are loaded for its domain.
+ */
 export interface Pipeline<Async extends boolean> {
-  /** Which rules a request meets, decided by nobody. @throws BadQuestion, UnknownDomain */
+  /** Which rules apply to a request, and which counters it would charge; nothing is decided. */
   match(question: Question): Matched
-  /**
-   * Decides one request. With `peek` it only looks.
-   * @throws BadQuestion when the request cannot be judged as it stands; UnknownDomain
-   */
-  handle(question: Question, peek?: boolean): Answer<Async, Reply>
+  /** Decides one request, and charges every rule if all admit. */
+  check(question: Question): MaybePromise<Reply, Async>
+  /** What `check` would answer; changes nothing. */
+  peek(question: Question): MaybePromise<Reply, Async>
+  /** As `check`, to be settled later. @param ttl milliseconds or text: how long it can be settled; default `1m` */
+  reserve(question: Question, ttl?: number | string): MaybePromise<ReservedReply<Async>, Async>
+  /** Gives back what a decision charged, or `amount` of it. */
+  refund(decision: Decision, amount?: number): MaybePromise<boolean, Async>
+  /** Forgets what the request's keys have used. @returns the names of the rules */
+  reset(question: Question): MaybePromise<readonly string[], Async>
+  /** Refuses the request's keys for `duration` (milliseconds or text), in rules that have a `block`. */
+  block(question: Question, duration: number | string): MaybePromise<void, Async>
+  /** Ends those blocks. */
+  unblock(question: Question): MaybePromise<void, Async>
+  /** The verbs below rules: by steps and charges. */
+  readonly engine: Engine<Async>
 }
 
-/** The whole story: whose request is it, which rules meet it, what do they say, who is told what. */
+/**
+ * The whole story: which keys does a request have, which rules apply, what do they decide, what does the client see.
+ * @example
+ * const pipeline = createPipeline({ rules: () => rules, store: new MemoryStore() })
+ * const { decision, response } = pipeline.check({ domain: 'shop', request: { path: '/login', ip: '192.0.2.1' } })
+ */
 export function createPipeline<Async extends boolean>(options: PipelineOptions<Async>): Pipeline<Async> {
-  const { rules, store, respond = {}, observe = () => undefined, wallClock = Date.now } = options
+  const { rules, store, respond = {}, observe, wallClock = Date.now } = options
   const dialect = dialectsOf(respond.dialect ?? 'ietf') // a wrong one is the configuration's mistake, not a request's
-  return {
-    match: (question) => match(rules(), question),
-    handle(question, peek = false) {
-      // Identify and match: which limits apply, and under which keys.
-      const matched = match(rules(), question)
-      for (const policy of matched.missing) observe({ type: 'key-missing', domain: question.domain, policy })
+  const engine = createEngine(store, observe)
 
-      // Decide: all of them at once, or none.
-      return next(decide(store, matched, peek), (decision) => {
-        // Respond: what the client is told.
-        const response = respondTo(decision, {
-          ...respond,
-          dialect,
-          ...told(question, matched, decision),
-          nowMs: wallClock(),
-        })
-
-        // Observe: what everyone else is told.
-        observe({ type: 'decided', domain: question.domain, decision, subjects: matched.subjects, peek })
-        return { decision, matched, response }
-      })
-    },
+  // Identify and match: which limits apply, and under which keys.
+  const matched = (question: Question): Matched => {
+    const found = match(rules(), question)
+    if (observe !== undefined) {
+      for (const policy of found.missing) observe({ type: 'key-missing', domain: question.domain, policy })
+    }
+    return found
   }
-}
-
-/** What the answer to this request depends on beside the decision: its cost, and how much later its key may return. */
-function told(
-  { cost = 1 }: Question,
-  { steps, subjects }: Matched,
-  decision: Decision,
-): Partial<RespondOptions> {
-  const bound = subjects.findIndex(({ name }) => name === decision.policy)
-  const share = subjects[bound]?.jitter
-  return share === undefined ? { cost } : { cost, jitter: { share, key: steps[bound]!.key, seed: 0 } }
+  // Respond: what the client sees.
+  const reply = ({ cost = 1 }: Question, matched: Matched, decision: Decision): Reply => {
+    const bound = bindingStep(decision)
+    const share = bound?.rule.jitter
+    const jitter = share === undefined ? undefined : { jitter: { share, key: bound!.key, seed: 0 } }
+    const response = respondTo(decision, { ...respond, dialect, cost, ...jitter, nowMs: wallClock() })
+    return { decision, matched, response }
+  }
+  // Decide: all of them at once, or none. The engine tells whoever observes.
+  const decide = (question: Question, peek: boolean): MaybePromise<Reply, Async> => {
+    const found = matched(question)
+    return andThen<Decision, Reply, Async>(engine.decide(question.domain, found.steps, peek), (decision) =>
+      reply(question, found, decision),
+    )
+  }
+  return {
+    engine,
+    match: (question) => match(rules(), question),
+    check: (question) => decide(question, false),
+    peek: (question) => decide(question, true),
+    reserve(question, ttl = '1m') {
+      const found = matched(question)
+      return andThen(engine.reserve(question.domain, found.steps, ttl), ({ decision, once }) => ({
+        ...reply(question, found, decision),
+        reservation: reservationOf(engine, question.domain, decision, once),
+        once,
+      })) as MaybePromise<ReservedReply<Async>, Async>
+    },
+    refund: (decision, amount) => engine.refund('', decision, amount),
+    reset(question) {
+      const { steps } = match(rules(), question)
+      const names = [...new Set(steps.map(({ rule }) => rule.name))]
+      return andThen<void, readonly string[], Async>(engine.reset(steps), () => names)
+    },
+    block: (question, duration) => engine.block(match(rules(), question).steps, duration),
+    unblock: (question) => engine.block(match(rules(), question).steps, 0),
+  }
 }
 
 /** The caller's mistake: HTTP 400. */

@@ -1,39 +1,35 @@
+import type { ActualCost } from './core/decide/charges.ts'
 import { type Decision, receipt } from './core/decide/decision.ts'
-import type { Step } from './core/decide/step.ts'
-import { next, settle } from './engine.ts'
-import type { Answer, Once, Store } from './stores/store.ts'
+import type { Engine } from './engine.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+import type { Once } from './stores/store.ts'
 
 /** An estimate that has been charged, and waits to be settled. Once settled, or over, it cannot be settled again. */
 export interface Reservation<Async extends boolean = boolean> {
   readonly decision: Decision
   /**
    * Settles at the actual cost, more or less than the estimate. More is charged even into debt, up to twice the
-   * capacity in use; less is given back where it still counts. Leases end.
-   * @param actual whole, 0 to 2^53−1
+   * capacity in use; less is given back where it still counts. Slots that are held are released.
+   * @param actual whole, 0 to 2^53−1; by policy, those that are not named stay as they were charged
    * @returns `false` when there was nothing to settle any more
    */
-  commit(actual: number): Answer<Async, boolean>
+  commit(actual: ActualCost): MaybePromise<boolean, Async>
   /** Gives all of it back. */
-  cancel(): Answer<Async, boolean>
+  cancel(): MaybePromise<boolean, Async>
 }
 
-/** @param ttl microseconds from the decision during which it can be settled; unsettled, the estimate stands. */
+/** @param once names the reservation, and says until when it can be settled */
 export function reservationOf<Async extends boolean>(
-  store: Store<Async>,
+  engine: Engine<Async>,
+  domain: string,
   decision: Decision,
-  ttl: number,
+  once: Once,
 ): Reservation<Async> {
-  const left = decision[receipt]!
-  const once: Once = { id: newId(), until: left.outcome.at + ttl }
-  const settleAt = (actual: (step: Step) => number | undefined): Answer<Async, boolean> =>
-    left.charged ? settle(store, left, actual, once) : next(store.settle([]), () => false)
+  // Where nothing was charged, an id that is over already makes the store answer that there is nothing to settle.
+  const unique = decision[receipt]!.charged ? once : { ...once, until: 0 }
   return {
     decision,
-    commit: (actual) => settleAt(() => actual),
-    cancel: () => settleAt(() => 0),
+    commit: (actual) => engine.settle(domain, decision, actual, unique),
+    cancel: () => engine.settle(domain, decision, 0, unique),
   }
-}
-
-function newId(): string {
-  return globalThis.crypto.randomUUID()
 }

@@ -1,6 +1,15 @@
 import type { Clock } from './clock.ts'
+import type { Plan } from './core/decide/algorithm.ts'
+import { type RuleOptions, ruleOf } from './core/decide/rule.ts'
+import type { Step } from './core/decide/step.ts'
 
-/** A clock that only moves when it is told to. */
+/**
+ * A clock that only moves when it is set.
+ * @example
+ * const clock = new FakeClock()
+ * const limiter = createLimiter({ store: new MemoryStore({ clock }), policies })
+ * clock.advance(1_000)
+ */
 export class FakeClock implements Clock {
   #now: number
 
@@ -21,5 +30,31 @@ export class FakeClock implements Clock {
   /** Moves the time on, or back. @param ms milliseconds; fractions count to the microsecond */
   advance(ms: number): void {
     this.#now += Math.round(ms * 1_000)
+  }
+}
+
+/** What a test says of a step, and of its rule. */
+export interface StepOptions extends Omit<RuleOptions, 'cost'>, Partial<Omit<Step, 'rule'>> {
+  /** Of the rule. Default `p`. */
+  readonly name?: string
+  /** Of the rule's counters. Default: its name. */
+  readonly namespace?: string
+}
+
+/**
+ * A step for tests of stores, with a rule of its own: by default of cost 1 for the key `k`.
+ * @example
+ * const plan = planOf({ algorithm: 'fixed-window', limit: 10, period: '1m' })
+ * await store.decide([stepFor(plan, { key: 'ada', mode: 'shadow' })], false)
+ */
+export function stepFor(plan: Plan, options: StepOptions = {}): Step {
+  const { name = 'p', namespace = name, key = 'k', cost = 1, costFrom, phase, chargeId, ...rule } = options
+  return {
+    rule: ruleOf(name, namespace, plan, rule),
+    key,
+    cost,
+    costFrom,
+    ...(phase === undefined ? undefined : { phase }),
+    ...(chargeId === undefined ? undefined : { chargeId }),
   }
 }

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { compile } from '@sluice/limiter/core/match/compile'
+import { compile } from '@sluice/limiter/rules'
 import { describe, expect, it } from 'vitest'
 import { formatProblem, loadRulebook, loadText, RulebookError } from './index.ts'
 
@@ -37,8 +37,8 @@ const MISTAKES: Readonly<Record<string, string>> = {
   'share-without-pattern.yaml': '5:22: share_threshold needs a value with *, and "k_v" has none',
   'unit-missing.yaml': '4:5: "unit" is missing',
   'unit-unknown.yaml':
-    '6:13: "minut" is no unit; units are second, minute, hour, day, week, month, year (did you mean "minute"?)',
-  'unlimited-with-unit.yaml': '6:7: "unit" means nothing beside unlimited',
+    '6:13: "minut" is not a unit; units are second, minute, hour, day, week, month, year (did you mean "minute"?)',
+  'unlimited-with-unit.yaml': '6:7: "unit" has no effect beside unlimited',
 }
 
 describe('a file with one mistake', () => {

@@ -1,4 +1,3 @@
 export { rulebookSchema } from './json-schema.ts'
 export { type LoadOptions, loadRulebook, loadText } from './load.ts'
-export { nearest } from './nearest.ts'
 export { formatProblem, type Problem, RulebookError } from './problem.ts'

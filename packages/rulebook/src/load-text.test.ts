@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { compile } from '@sluice/limiter/core/match/compile'
+import { compile } from '@sluice/limiter/rules'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { loadText, RulebookError } from './index.ts'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Descriptor, Domain, Limit } from '@sluice/limiter/core/match/rule'
+import type { Descriptor, Domain, Limit } from '@sluice/limiter/rules'
 import { lint } from './lint/lint.ts'
 import { type Problem, RulebookError } from './problem.ts'
 import { type RuleFile, readRuleFile } from './rule-file.ts'

@@ -1,4 +1,4 @@
-import { ConfigError } from '@sluice/limiter/core/errors'
+import { ConfigError } from '@sluice/limiter'
 
 /** What whoever reads a value throws: what is wrong with it and, where one is near, the right name. */
 export class Mistake extends Error {

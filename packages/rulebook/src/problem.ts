@@ -1,4 +1,5 @@
-import { type Position, SluiceError } from '@sluice/limiter/core/errors'
+import { SluiceError } from '@sluice/limiter'
+import type { Position } from '@sluice/limiter/errors'
 
 /** One mistake in a rulebook, and where it stands. A file that cannot be read at all has its mistake at 1:1. */
 export interface Problem extends Position {

@@ -1,4 +1,4 @@
-import type { Domain } from '@sluice/limiter/core/match/rule'
+import type { Domain } from '@sluice/limiter/rules'
 import { z } from 'zod'
 import { type Problem, RulebookError } from './problem.ts'
 import { descriptorOf, descriptorSchema } from './rules/descriptors.ts'

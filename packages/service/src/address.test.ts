@@ -1,4 +1,4 @@
-import { ConfigError } from '@sluice/limiter/core/errors'
+import { ConfigError } from '@sluice/limiter'
 import { expect, test } from 'vitest'
 import { addressOf } from './address.ts'
 

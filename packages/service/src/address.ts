@@ -1,4 +1,4 @@
-import { ConfigError } from '@sluice/limiter/core/errors'
+import { ConfigError } from '@sluice/limiter'
 
 export interface Address {
   readonly host: string

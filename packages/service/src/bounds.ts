@@ -1,4 +1,4 @@
-import { wholeNumber } from '@sluice/limiter/core/decide/integers'
+import { wholeNumber } from '@sluice/limiter/algorithms'
 
 /** What one client may ask of the service. */
 export interface Bounds {

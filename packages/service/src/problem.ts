@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { StoreError } from '@sluice/limiter/core/errors'
+import { StoreError } from '@sluice/limiter'
 import { BadQuestion, UnknownDomain } from '@sluice/limiter/pipeline'
 
 /** A body of `application/problem+json` (RFC 9457). */

@@ -1,7 +1,7 @@
-import type { RespondOptions } from '@sluice/limiter/core/respond/respond'
+import type { RespondOptions } from '@sluice/limiter/respond'
 import type { DenyCacheOptions } from '@sluice/limiter/stores/deny-cache'
 import type { FallbackOptions } from '@sluice/limiter/stores/fallback'
-import type { PrepaidOptions } from '@sluice/limiter/stores/prepaid'
+import type { PrefetchOptions } from '@sluice/limiter/stores/prefetch'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { Bounds } from './bounds.ts'
 import type { LogOptions } from './observe/log.ts'
@@ -16,22 +16,22 @@ export interface ServiceOptions {
   readonly watch?: boolean | WatchOptions
   /**
    * Default: a MemoryStore. One outside this process is asked through a FallbackStore, a DenyCache and a
-   * PrepaidStore. Whoever gives a store closes it.
+   * PrefetchStore. Whoever gives a store closes it.
    */
   readonly store?: Store
-  readonly fallback?: Omit<FallbackOptions, 'onAnswer' | 'onFailure'>
+  readonly fallback?: Omit<FallbackOptions, 'observe'>
   /** How refusals of a store outside this process are repeated; `false`: it is always asked. */
-  readonly denyCache?: boolean | DenyCacheOptions
+  readonly denyCache?: boolean | Omit<DenyCacheOptions, 'observe'>
   /** How units of rules with a `lease` are taken ahead of a store outside this process. */
-  readonly prepaid?: PrepaidOptions
+  readonly prefetch?: Omit<PrefetchOptions, 'observe'>
   /**
    * `store`: a store that does not answer makes the service unready. Default: it is a warning, since every rule says
    * what happens then.
    */
   readonly readiness?: 'store'
-  /** `HOST:PORT` for those who ask. Default `127.0.0.1:8080`; port 0 is any free one. */
+  /** `HOST:PORT` of the API. Default `127.0.0.1:8080`; port 0 is any free one. */
   readonly http?: string
-  /** `HOST:PORT` for operators, who need no password: keep it private. Default `127.0.0.1:6070`. */
+  /** `HOST:PORT` of the admin address, which needs no password: keep it private. Default `127.0.0.1:6070`. */
   readonly admin?: string
   /** How answers are put into headers. */
   readonly respond?: Omit<RespondOptions, 'nowMs'>

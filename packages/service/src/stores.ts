@@ -1,7 +1,8 @@
+import type { Observer } from '@sluice/limiter/events'
 import { DenyCache } from '@sluice/limiter/stores/deny-cache'
 import { FallbackStore } from '@sluice/limiter/stores/fallback'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
-import { PrepaidStore } from '@sluice/limiter/stores/prepaid'
+import { PrefetchStore } from '@sluice/limiter/stores/prefetch'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { ServiceOptions } from './service-options.ts'
 
@@ -9,26 +10,18 @@ import type { ServiceOptions } from './service-options.ts'
 export interface Stores {
   readonly store: Store
   readonly fallback?: FallbackStore
-  readonly refusals?: DenyCache
-  readonly prepaid?: PrepaidStore
+  readonly prefetch?: PrefetchStore
 }
 
-/** Who is told how the shared store does. */
-interface StoreWatch {
-  answered(ms: number): void
-  failed(error: unknown): void
-}
-
-/** A store outside this process may be slow or gone: every rule says what happens then. */
-export function storesFor(options: ServiceOptions, watch: StoreWatch): Stores {
-  const { store = new MemoryStore(), fallback: settings, denyCache = true, prepaid: leases } = options
-  if (!store.async || store instanceof DenyCache || store instanceof PrepaidStore) return { store }
-  const fallback =
-    store instanceof FallbackStore
-      ? store
-      : new FallbackStore(store, { ...settings, onAnswer: watch.answered, onFailure: watch.failed })
-  const refusals =
-    denyCache === false ? undefined : new DenyCache(fallback, denyCache === true ? {} : denyCache)
-  const prepaid = new PrepaidStore(refusals ?? fallback, leases)
-  return { store: prepaid, fallback, prepaid, ...(refusals && { refusals }) }
+/** A store outside this process may be slow or down: every rule says what happens then. */
+export function storesFor(options: ServiceOptions, observe: Observer): Stores {
+  const { store = new MemoryStore(), fallback: settings, denyCache = true, prefetch } = options
+  if (!store.async || store instanceof DenyCache || store instanceof PrefetchStore) return { store }
+  const fallback = store instanceof FallbackStore ? store : new FallbackStore(store, { ...settings, observe })
+  const asked =
+    denyCache === false
+      ? fallback
+      : new DenyCache(fallback, { ...(denyCache === true ? undefined : denyCache), observe })
+  const ahead = new PrefetchStore(asked, { ...prefetch, observe })
+  return { store: ahead, fallback, prefetch: ahead }
 }

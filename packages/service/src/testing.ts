@@ -126,6 +126,10 @@ export class GatedStore implements Store<true> {
     this.memory.reset(...args)
   }
 
+  async block(...args: Parameters<MemoryStore['block']>): Promise<void> {
+    this.memory.block(...args)
+  }
+
   async close(): Promise<void> {
     this.memory.close()
   }

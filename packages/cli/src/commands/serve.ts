@@ -1,4 +1,4 @@
-import { type DialectName, dialects } from '@sluice/limiter/core/respond/dialects'
+import { type DialectName, dialects } from '@sluice/limiter/respond'
 import { type Command, defineCommand } from '../command.ts'
 import type { Io } from '../io.ts'
 import { loadRules } from '../rules.ts'

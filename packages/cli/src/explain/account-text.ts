@@ -1,6 +1,6 @@
-import type { PolicyFigures } from '@sluice/limiter/core/decide/decision'
-import type { Policy } from '@sluice/limiter/core/decide/policy'
-import { ticksOf } from '@sluice/limiter/core/time'
+import type { PolicyFigures } from '@sluice/limiter'
+import { algorithmOptions, type Policy } from '@sluice/limiter/algorithms'
+import { ticksOf } from '@sluice/limiter/time'
 import { printable } from '../printable.ts'
 import type { Account, RuleAccount } from './account.ts'
 
@@ -26,12 +26,12 @@ function ruleLines({ rule, applies, reason, key, plan, figures }: RuleAccount): 
   ]
 }
 
-function planText({ algorithm, limit, period, burst, refill, rounding }: Policy): string {
+function planText(policy: Policy): string {
+  const { algorithm, limit, period } = policy
+  const options = [...algorithmOptions.keys()].filter((name) => policy[name] !== undefined)
   return [
     `${algorithm}, ${limit} per ${periodText(period)}`,
-    ...(burst === undefined ? [] : [`burst ${burst}`]),
-    ...(refill === undefined ? [] : [`refill ${refill}`]),
-    ...(rounding === undefined ? [] : [`rounding ${rounding}`]),
+    ...options.map((name) => `${name} ${policy[name]}`),
   ].join(', ')
 }
 

@@ -1,9 +1,8 @@
-import { type Decision, type PolicyFigures, receipt } from '@sluice/limiter/core/decide/decision'
-import type { Policy } from '@sluice/limiter/core/decide/policy'
-import type { Step } from '@sluice/limiter/core/decide/step'
-import type { Rules } from '@sluice/limiter/core/match/compile'
-import { explainDescriptors, explainRequest } from '@sluice/limiter/core/match/explain'
+import type { Decision, PolicyFigures } from '@sluice/limiter'
+import { type Policy, policyOf } from '@sluice/limiter/algorithms'
+import { receipt, type Step } from '@sluice/limiter/decide'
 import { createPipeline, type Question } from '@sluice/limiter/pipeline'
+import { explainDescriptors, explainRequest, type Rules } from '@sluice/limiter/rules'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 
 /** A rule, whether it applies, and what it would say to the first request of its key. */
@@ -30,15 +29,14 @@ export interface Account {
  */
 export function accountOf(rules: Rules, question: Question): Account {
   const { domain, request = {}, descriptors } = question
-  const { decision, matched } = createPipeline<false>({
-    rules: () => rules,
-    store: new MemoryStore(),
-  }).handle(question, true)
+  const { decision, matched } = createPipeline<false>({ rules: () => rules, store: new MemoryStore() }).peek(
+    question,
+  )
   const explained =
     descriptors === undefined
       ? explainRequest(rules, domain, request)
       : explainDescriptors(rules, domain, descriptors)
-  const steps = matched.steps.filter(({ role }) => role !== 'guard').values()
+  const steps = matched.steps.values()
   return {
     domain,
     decision,
@@ -51,8 +49,9 @@ export function accountOf(rules: Rules, question: Question): Account {
 }
 
 /** Steps that charge one state were decided as one. */
-function saidOf({ plan, policy, key }: Step, decision: Decision): Pick<RuleAccount, 'plan' | 'figures'> {
-  const decided = decision[receipt]?.steps.filter(({ role }) => role !== 'guard') ?? []
-  const figures = decision.policies[decided.findIndex((step) => step.policy === policy && step.key === key)]
-  return { ...(plan.source && { plan: plan.source }), ...(figures && { figures }) }
+function saidOf({ rule, key }: Step, decision: Decision): Pick<RuleAccount, 'plan' | 'figures'> {
+  const decided = decision[receipt]?.steps ?? []
+  const i = decided.findIndex((step) => step.rule.namespace === rule.namespace && step.key === key)
+  const figures = decision.policies[i]
+  return { plan: policyOf(rule.plan), ...(figures && { figures }) }
 }

@@ -1,8 +1,7 @@
-import { wholeNumber } from '@sluice/limiter/core/decide/integers'
-import { ConfigError } from '@sluice/limiter/core/errors'
-import type { DescriptorQuery } from '@sluice/limiter/core/match/descriptors'
-import type { Request } from '@sluice/limiter/core/request'
+import { ConfigError } from '@sluice/limiter'
+import { wholeNumber } from '@sluice/limiter/algorithms'
 import type { Question } from '@sluice/limiter/pipeline'
+import type { DescriptorQuery, Request } from '@sluice/limiter/rules'
 import { unknown } from '../arguments.ts'
 import { UsageError } from '../usage-error.ts'
 

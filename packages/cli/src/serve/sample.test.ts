@@ -1,6 +1,4 @@
-import { compile } from '@sluice/limiter/core/match/compile'
-import { matchDescriptors } from '@sluice/limiter/core/match/descriptors'
-import { matchRequest } from '@sluice/limiter/core/match/match'
+import { compile, matchDescriptors, matchRequest } from '@sluice/limiter/rules'
 import { loadText } from '@sluice/rulebook'
 import { describe, expect, it } from 'vitest'
 import { samplesOf } from './sample.ts'
@@ -28,7 +26,7 @@ describe('a sample', () => {
     const [sample] = samples(yaml)
     expect(sample).toMatchObject({ rule: 'n', body: { domain: 'd' } })
     const found = matchRequest(compile(loadText(yaml)), 'd', sample!.body.request!)
-    expect(found.subjects.map(({ name }) => name)).toEqual(['n'])
+    expect(found.steps.map(({ rule }) => rule.name)).toEqual(['n'])
   })
 
   it('is of the first rule that can be met', () => {

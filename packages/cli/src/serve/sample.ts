@@ -1,7 +1,11 @@
-import type { Rules } from '@sluice/limiter/core/match/compile'
-import { matchDescriptors } from '@sluice/limiter/core/match/descriptors'
-import { matchRequest } from '@sluice/limiter/core/match/match'
-import type { Descriptor, Domain, Limit } from '@sluice/limiter/core/match/rule'
+import {
+  type Descriptor,
+  type Domain,
+  type Limit,
+  matchDescriptors,
+  matchRequest,
+  type Rules,
+} from '@sluice/limiter/rules'
 
 /** The body of a check that meets a rule. */
 export interface Sample {
@@ -36,8 +40,8 @@ export function samplesOf(domains: readonly Domain[], rules: Rules): Sample[] {
 function limitSample({ name: domain, limits }: Domain, rules: Rules): Sample[] {
   for (const limit of limits) {
     const request = requestFor(limit)
-    const { subjects } = matchRequest(rules, domain, request)
-    if (subjects.some(({ name }) => name === limit.name))
+    const { steps } = matchRequest(rules, domain, request)
+    if (steps.some(({ rule: { name } }) => name === limit.name))
       return [{ rule: limit.name, body: { domain, request } }]
   }
   return []

@@ -1,5 +1,4 @@
-import type { DescriptorQuery } from '@sluice/limiter/core/match/descriptors'
-import type { Request } from '@sluice/limiter/core/request'
+import type { DescriptorQuery, Request } from '@sluice/limiter/rules'
 import { UsageError } from '../usage-error.ts'
 
 interface Source {

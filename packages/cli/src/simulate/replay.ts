@@ -1,7 +1,5 @@
-import type { Rules } from '@sluice/limiter/core/match/compile'
-import type { DescriptorQuery } from '@sluice/limiter/core/match/descriptors'
-import type { Request } from '@sluice/limiter/core/request'
 import { BadQuestion, createPipeline, type Pipeline } from '@sluice/limiter/pipeline'
+import type { DescriptorQuery, Request, Rules } from '@sluice/limiter/rules'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { FakeClock } from '@sluice/limiter/testing'
 import type { Entry, Unreadable } from '../traffic/entry.ts'
@@ -68,7 +66,7 @@ function ask(
 ): string | undefined {
   const subject = descriptors === undefined ? { request } : { descriptors: descriptors(request) }
   try {
-    const { decision, matched } = pipeline.handle({ domain, ...subject, ...(cost !== undefined && { cost }) })
+    const { decision, matched } = pipeline.check({ domain, ...subject, ...(cost !== undefined && { cost }) })
     tally.add(decision, matched.missing)
     return undefined
   } catch (error) {

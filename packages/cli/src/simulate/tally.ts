@@ -1,4 +1,5 @@
-import { type Decision, receipt } from '@sluice/limiter/core/decide/decision'
+import type { Decision } from '@sluice/limiter'
+import { receipt } from '@sluice/limiter/decide'
 import type { PolicyReport } from './report.ts'
 
 const TOP = 10
@@ -9,20 +10,18 @@ const MAX_KEYS = 1_000_000
 export class Tally {
   readonly #policies = new Map<string, Count>()
 
-  /** @param names policies to be told of even if nothing meets them, in the order in which to tell them */
+  /** @param names policies to be reported even if no request meets them, in the order of the report */
   constructor(names: readonly string[]) {
     for (const name of names) this.#count(name)
   }
 
   add(decision: Decision, missing: readonly string[]): void {
     for (const name of missing) this.#count(name).missingKey++
-    let i = 0
-    for (const { role, key } of decision[receipt]?.steps ?? []) {
-      if (role === 'guard') continue
-      const { policy, allowed } = decision.policies[i++]!
-      const count = this.#count(policy)
+    const { steps = [], outcome } = decision[receipt] ?? {}
+    for (const [i, { rule, key }] of steps.entries()) {
+      const count = this.#count(rule.name)
       count.matched++
-      if (allowed) continue
+      if (outcome!.figures[i]!.allowed) continue
       count.denied++
       const before = count.keys.get(key)
       if (before !== undefined || count.keys.size < MAX_KEYS) count.keys.set(key, (before ?? 0) + 1)

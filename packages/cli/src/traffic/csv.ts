@@ -1,4 +1,4 @@
-import type { Request } from '@sluice/limiter/core/request'
+import type { Request } from '@sluice/limiter/rules'
 import type { LineParser } from './entry.ts'
 import { readTarget } from './target.ts'
 

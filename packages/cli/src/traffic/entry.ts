@@ -1,4 +1,4 @@
-import type { Request } from '@sluice/limiter/core/request'
+import type { Request } from '@sluice/limiter/rules'
 
 /** One request of the past. */
 export interface Entry {

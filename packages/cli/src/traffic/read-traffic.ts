@@ -1,4 +1,4 @@
-import type { Request } from '@sluice/limiter/core/request'
+import type { Request } from '@sluice/limiter/rules'
 import { unknown } from '../arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { readAccessLog } from './access-log.ts'

@@ -1,4 +1,4 @@
-import type { Request } from '@sluice/limiter/core/request'
+import type { Request } from '@sluice/limiter/rules'
 
 const ABSOLUTE = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)(.*)$/is
 

@@ -93,6 +93,7 @@ function storeThat(fails: () => Promise<never>): Store<true> {
     decide: async () => fails(),
     settle: async () => fails(),
     reset: async () => fails(),
+    block: async () => fails(),
     close: async () => undefined,
   }
 }

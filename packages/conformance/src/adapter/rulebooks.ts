@@ -1,6 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { compile } from '@sluice/limiter/core/match/compile'
-import type { Limit } from '@sluice/limiter/core/match/rule'
+import { compile, type Limit } from '@sluice/limiter/rules'
 import type { Runner } from '../runner.ts'
 import { type AdapterUnderTest, benches, type Options } from './bench.ts'
 

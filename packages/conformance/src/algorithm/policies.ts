@@ -1,6 +1,5 @@
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
-import type { AlgorithmName, Policy } from '@sluice/limiter/core/decide/policy'
-import { ConfigError } from '@sluice/limiter/core/errors'
+import { type AlgorithmName, ConfigError, type Policy } from '@sluice/limiter'
+import { algorithms, planOf } from '@sluice/limiter/algorithms'
 import fc from 'fast-check'
 
 const MAX = Number.MAX_SAFE_INTEGER
@@ -23,7 +22,7 @@ const UNITS: fc.Arbitrary<number> = fc.oneof(
  * @param more options that it shall have besides
  */
 export function policiesOf(algorithm: AlgorithmName, more: Partial<Policy> = {}): fc.Arbitrary<Policy> {
-  const bursts = ['token-bucket', 'gcra', 'leaky-bucket'].includes(algorithm)
+  const bursts = Object.hasOwn(algorithms[algorithm].options, 'burst')
   return fc
     .record({
       period: PERIODS,

@@ -1,24 +1,31 @@
-import type { Cells, Plan } from '@sluice/limiter/core/decide/algorithm'
-import { droppableAt, type Figures, figuresOf, instantOf, inUnits } from '@sluice/limiter/core/decide/figures'
+import {
+  type Cells,
+  droppableAt,
+  type Figures,
+  figuresOf,
+  instantOf,
+  inUnits,
+  type Plan,
+} from '@sluice/limiter/algorithms'
 
 /** One key of one policy, run as a store runs it. Instants are readings of the clock, in microseconds. */
-export interface Subject {
+export interface StateUnderTest {
   readonly cells: Cells
-  decide(ticks: number, cost: number, lease: number): Figures
+  decide(ticks: number, cost: number, chargeId: number): Figures
   /** Corrects a charge made at `charged`: above 0 takes more, below 0 gives back. */
-  settle(ticks: number, change: number, charged: number, lease: number): void
+  settle(ticks: number, change: number, charged: number, chargeId: number): void
   /** When the state may be dropped, in units; `undefined` while there is none. */
   droppableAt(): number | undefined
   /** Forgets the state if it may be dropped by now; `true` if it was. */
   drop(ticks: number): boolean
 }
 
-export function subjectOf(plan: Plan): Subject {
+export function subjectOf(plan: Plan): StateUnderTest {
   const { algorithm } = plan
   const none: Cells = new Float64Array(8)
   let cells: Cells | undefined
 
-  function charge(now: number, cost: number, lease: number): Cells {
+  function charge(now: number, cost: number, chargeId: number): Cells {
     const left = algorithm.remaining(plan, cells ?? none, 0, now)
     let run = cells ?? new Float64Array(plan.size)
     const room = plan.size === 0 ? algorithm.room!(plan, run, now) : plan.size
@@ -27,7 +34,7 @@ export function subjectOf(plan: Plan): Subject {
       larger.set(run)
       run = larger
     }
-    algorithm.charge(plan, run, 0, now, cost, lease, left)
+    algorithm.charge(plan, run, 0, now, cost, chargeId, left)
     run[0] = now
     cells = run
     return run
@@ -37,21 +44,21 @@ export function subjectOf(plan: Plan): Subject {
     get cells() {
       return cells ?? none
     },
-    decide(ticks, cost, lease) {
+    decide(ticks, cost, chargeId) {
       const before = cells ?? none
       const now = instantOf(before, 0, inUnits(plan, ticks))
       const allowed = cost === 0 || cost <= algorithm.remaining(plan, before, 0, now)
       const charged = allowed && cost > 0
       const delay = charged ? (algorithm.delay?.(plan, before, 0, now) ?? 0) : 0
-      const after = charged ? charge(now, cost, lease) : before
+      const after = charged ? charge(now, cost, chargeId) : before
       const left = algorithm.remaining(plan, after, 0, now)
-      return figuresOf(plan, { cells: after, cell: 0, now, ticks, left, allowed, delay }, cost)
+      return figuresOf(plan, { cells: after, offset: 0, now, ticks, left, allowed, delay }, cost)
     },
-    settle(ticks, change, charged, lease) {
+    settle(ticks, change, charged, chargeId) {
       const now = instantOf(cells ?? none, 0, inUnits(plan, ticks))
-      if (change > 0) charge(now, change, lease)
+      if (change > 0) charge(now, change, chargeId)
       else if (cells !== undefined) {
-        algorithm.refund(plan, cells, 0, now, -change, Math.floor(charged / plan.unit), lease)
+        algorithm.refund(plan, cells, 0, now, -change, Math.floor(charged / plan.unit), chargeId)
       }
     },
     droppableAt: () => (cells === undefined ? undefined : droppableAt(plan, cells, 0)),

@@ -1,9 +1,7 @@
-import type { Cells, Plan } from '@sluice/limiter/core/decide/algorithm'
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
-import type { Figures } from '@sluice/limiter/core/decide/figures'
-import type { Policy } from '@sluice/limiter/core/decide/policy'
-import type { Law, Oracle } from './laws.ts'
-import { type Subject, subjectOf } from './subject.ts'
+import type { Policy } from '@sluice/limiter'
+import { type Cells, type Figures, type Plan, planOf } from '@sluice/limiter/algorithms'
+import type { Formula, Oracle } from './formulas.ts'
+import { type StateUnderTest, subjectOf } from './subject.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 const TEN_YEARS = 315_576_000_000_000
@@ -21,12 +19,12 @@ export interface WalkOptions {
 }
 
 /**
- * Leads one key through time, requests and corrections as the dice fall, and holds every answer to the five laws
- * and to the law's definition. Throws an error that tells the whole walk.
+ * Leads one key through time, requests and corrections as the dice fall, and compares every answer to the five laws
+ * and to its definition. Throws an error that shows the whole walk.
  */
-export function walk(policy: Policy, law: Law, dice: readonly number[], options: WalkOptions): void {
+export function walk(policy: Policy, formula: Formula, dice: readonly number[], options: WalkOptions): void {
   const plan = planOf(policy)
-  const walker = new Walker(plan, law, options)
+  const walker = new Walker(plan, formula, options)
   try {
     walker.start(dice[0] ?? 0)
     for (const die of dice) walker.step(die)
@@ -40,9 +38,9 @@ export function walk(policy: Policy, law: Law, dice: readonly number[], options:
 class Walker {
   readonly trace: string[] = []
   readonly #plan: Plan
-  readonly #law: Law
+  readonly #formula: Formula
   readonly #options: WalkOptions
-  readonly #subject: Subject
+  readonly #subject: StateUnderTest
   #oracle: Oracle
   /** The clock, in microseconds. */
   #ticks = 0
@@ -54,12 +52,12 @@ class Walker {
   readonly #admitted: { readonly at: bigint; readonly cost: bigint }[] = []
   readonly #charges: { readonly ticks: number; readonly cost: number; readonly lease: number }[] = []
 
-  constructor(plan: Plan, law: Law, options: WalkOptions) {
+  constructor(plan: Plan, formula: Formula, options: WalkOptions) {
     this.#plan = plan
-    this.#law = law
+    this.#formula = formula
     this.#options = options
     this.#subject = subjectOf(plan)
-    this.#oracle = law.oracle(plan)
+    this.#oracle = formula.oracle(plan)
   }
 
   start(die: number): void {
@@ -70,8 +68,8 @@ class Walker {
   step(die: number): void {
     const [move, act, share] = [die % 16, (die >>> 4) % 16, (die >>> 8) / 2 ** 24]
     this.#moveTo(this.#target(move, share))
-    if (this.#options.drops && this.#subject.drop(this.#ticks) && this.#law.begins === 'anew') {
-      this.#oracle = this.#law.oracle(this.#plan)
+    if (this.#options.drops && this.#subject.drop(this.#ticks) && this.#formula.begins === 'anew') {
+      this.#oracle = this.#formula.oracle(this.#plan)
     }
     if (this.#options.corrects && act % 3 === 0 && this.#charges.length > 0) this.#correct(act, share)
     else this.#ask(this.#cost(act, share))
@@ -84,7 +82,7 @@ class Walker {
       let sum = 0n
       for (const { at, cost } of this.#admitted.slice(i)) {
         sum += cost
-        const most = this.#law.most(this.#plan, at - from)
+        const most = this.#formula.most(this.#plan, at - from)
         hold(sum <= most, `${sum} were admitted within ${at - from} units, where ${most} may be`)
       }
     }

@@ -1,7 +1,6 @@
 import { deepEqual } from 'node:assert/strict'
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
-import type { Figures } from '@sluice/limiter/core/decide/figures'
-import type { Policy } from '@sluice/limiter/core/decide/policy'
+import type { Policy } from '@sluice/limiter'
+import { type Figures, planOf } from '@sluice/limiter/algorithms'
 import { subjectOf } from './subject.ts'
 
 /** 2026-01-01T00:00:00Z, in microseconds. */

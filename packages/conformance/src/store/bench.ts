@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { Plan } from '@sluice/limiter/core/decide/algorithm'
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
-import type { Figures } from '@sluice/limiter/core/decide/figures'
-import type { AlgorithmName, Policy } from '@sluice/limiter/core/decide/policy'
-import type { Step } from '@sluice/limiter/core/decide/step'
-import type { Outcome, Store } from '@sluice/limiter/stores/store'
-import { FakeClock } from '@sluice/limiter/testing'
+import {
+  type AlgorithmName,
+  algorithms,
+  type Figures,
+  type Plan,
+  type Policy,
+  planOf,
+} from '@sluice/limiter/algorithms'
+import type { Outcome, Step } from '@sluice/limiter/decide'
+import type { Store } from '@sluice/limiter/stores/store'
+import { FakeClock, type StepOptions, stepFor } from '@sluice/limiter/testing'
 import type { Runner } from '../runner.ts'
+import { variantsOf } from '../variants.ts'
 
 /** Makes the store under test, keeping the time of `clock` in place of its own. */
 export type MakeStore<S extends Store> = (clock: FakeClock) => S | Promise<S>
@@ -17,7 +22,7 @@ export interface Bench<S extends Store = Store> {
   /** Begins at a whole minute, ten seconds, second… of every period used here. */
   readonly clock: FakeClock
   /** A step of cost 1 for `key` `k`, enforced, by a policy of the given name. */
-  step(name: string, plan: Plan, more?: Partial<Step>): Step
+  step(name: string, plan: Plan, more?: StepOptions): Step
   decide(...steps: Step[]): Promise<Outcome>
   /** Decides on one step. */
   ask(step: Step, cost?: number): Promise<Figures>
@@ -50,37 +55,24 @@ function benchOf<S extends Store>(store: S, clock: FakeClock): Bench<S> {
   return {
     store,
     clock,
-    step: (name, plan, more) => ({
-      plan,
-      policy: `${namespace}/${name}`,
-      key: 'k',
-      cost: 1,
-      role: 'enforce',
-      ...more,
-    }),
+    step: (name, plan, more) => stepFor(plan, { name, namespace: `${namespace}/${name}`, ...more }),
     decide: async (...steps) => store.decide(steps, false),
     ask: (step, cost = step.cost) => one({ ...step, cost }, false),
     peek: (step, cost = step.cost) => one({ ...step, cost }, true),
   }
 }
 
-/** Ten per ten seconds, by any law: one unit a second where they flow. */
+/** Ten per ten seconds, by any algorithm: one unit a second where they flow. */
 export function tenPerTen(algorithm: AlgorithmName, more?: Partial<Policy>): Plan {
   return planOf({ algorithm, limit: 10, period: '10s', ...more })
 }
 
-/** So many per minute in fixed windows: the plainest law there is. */
+/** So many per minute in fixed windows: the plainest algorithm there is. */
 export function perMinute(limit: number): Plan {
   return planOf({ algorithm: 'fixed-window', limit, period: '1m' })
 }
 
-/** Ten per ten seconds by each law that flows or counts, under its name. */
-export const LAWS: readonly (readonly [name: string, plan: Plan])[] = [
-  ['token-bucket', tenPerTen('token-bucket')],
-  ['token-bucket by interval', tenPerTen('token-bucket', { refill: 'interval' })],
-  ['gcra', tenPerTen('gcra')],
-  ['leaky-bucket', tenPerTen('leaky-bucket')],
-  ['fixed-window', tenPerTen('fixed-window')],
-  ['sliding-window-log', tenPerTen('sliding-window-log')],
-  ['sliding-window-counter', tenPerTen('sliding-window-counter')],
-]
+/** Ten per ten seconds by each algorithm that flows or counts, with each of its choices, under its name. */
+export const PLANS: readonly (readonly [name: string, plan: Plan])[] = variantsOf(
+  (name) => !algorithms[name].traits.holds,
+).map(({ name, policy }) => [name, tenPerTen(policy.algorithm, policy)])

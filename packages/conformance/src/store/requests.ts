@@ -1,8 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
-import { blockPlan } from '@sluice/limiter/core/decide/block/block'
-import type { Figures } from '@sluice/limiter/core/decide/figures'
-import { LAWS, perMinute, type Tests, tenPerTen } from './bench.ts'
+import { type Figures, planOf } from '@sluice/limiter/algorithms'
+import { PLANS, perMinute, type Tests, tenPerTen } from './bench.ts'
 
 /** What becomes of one request: several steps as one, and the roles they play. */
 export const requests: Tests = {
@@ -26,7 +24,7 @@ export const requests: Tests = {
   },
 
   'tells what is left with the charge in it': async (bench) => {
-    for (const [name, plan] of LAWS) {
+    for (const [name, plan] of PLANS) {
       const step = bench.step(name, plan)
       for (const left of [7, 4, 1]) {
         const { remaining, moreAfterMs, resetAfterMs } = await bench.ask(step, 3)
@@ -50,7 +48,7 @@ export const requests: Tests = {
 
   'charges a shadow that admits, and never listens to one that refuses': async (bench) => {
     const enforced = bench.step('enforced', perMinute(3))
-    const shadow = bench.step('shadow', perMinute(2), { role: 'shadow' })
+    const shadow = bench.step('shadow', perMinute(2), { mode: 'shadow' })
     for (const shadowAllows of [true, true, false]) {
       const { allowed: admitted, figures } = await bench.decide(enforced, shadow)
       equal(admitted, true)
@@ -63,7 +61,7 @@ export const requests: Tests = {
 
   'charges no shadow of a refused request': async (bench) => {
     const enforced = bench.step('enforced', perMinute(0))
-    const shadow = bench.step('shadow', perMinute(2), { role: 'shadow' })
+    const shadow = bench.step('shadow', perMinute(2), { mode: 'shadow' })
     const { figures } = await bench.decide(enforced, shadow)
     deepEqual(allowed(figures), [false, true])
     equal((await bench.peek(shadow)).remaining, 2)
@@ -71,7 +69,7 @@ export const requests: Tests = {
 
   'refuses by quota only when every quota is spent, and charges only those that are not': async (bench) => {
     const quota = (name: string, limit: number, key?: string) =>
-      bench.step(name, perMinute(limit), { role: 'quota', ...(key !== undefined && { key }) })
+      bench.step(name, perMinute(limit), { quota: true, ...(key !== undefined && { key }) })
     const steps = [quota('small', 1), quota('large', 3)]
     const admitted: boolean[] = []
     for (let i = 0; i < 4; i++) admitted.push((await bench.decide(...steps)).allowed)
@@ -81,47 +79,81 @@ export const requests: Tests = {
     equal((await bench.peek(quota('large', 3, 'other'))).remaining, 3)
   },
 
-  'lets a guard count refusals, and then refuse everything for its time': async (bench) => {
-    const limited = bench.step('limited', perMinute(1))
-    const guard = bench.step('guard', blockPlan({ after: 2, within: '30s', for: '5m' }), {
-      role: 'guard',
-      watches: 0,
-    })
+  'counts refusals, and then refuses everything for the time of a block': async (bench) => {
+    const limited = bench.step('limited', perMinute(1), { block: { after: 2, within: '30s', for: '5m' } })
     const ask = async () => {
-      const { allowed: admitted, figures } = await bench.decide(limited, guard)
-      return [admitted, ...figures.map((each) => each.retryAfterMs)]
+      const { allowed: admitted, figures } = await bench.decide(limited)
+      return [admitted, figures[0]!.blocked === true, figures[0]!.retryAfterMs]
     }
-    deepEqual(await ask(), [true, 0, 0])
-    deepEqual(await ask(), [false, 60_000, 0])
+    deepEqual(await ask(), [true, false, 0])
+    deepEqual(await ask(), [false, false, 60_000])
     bench.clock.advance(1_000)
-    await bench.store.decide([limited, guard], true)
-    equal((await bench.peek(guard)).allowed, true)
-    equal((await ask())[0], false)
+    await bench.store.decide([limited], true)
+    equal((await bench.peek(limited)).blocked, undefined)
+    deepEqual(await ask(), [false, true, 300_000])
     bench.clock.advance(60_000)
-    deepEqual(await ask(), [false, 0, 240_000])
-    equal((await bench.peek(limited)).remaining, 1)
+    deepEqual(await ask(), [false, true, 240_000])
+    const { remaining, moreAfterMs, resetAfterMs } = await bench.peek(limited)
+    deepEqual([remaining, moreAfterMs, resetAfterMs], [0, 240_000, 240_000])
     bench.clock.advance(240_000 - 0.001)
     equal((await ask())[0], false)
     bench.clock.advance(0.001)
-    deepEqual(await ask(), [true, 0, 0])
+    deepEqual(await ask(), [true, false, 0])
   },
 
-  'forgets refusals that a guard counted too long ago, and counts none of its own': async (bench) => {
-    const limited = bench.step('limited', perMinute(0))
-    const guard = bench.step('guard', blockPlan({ after: 2, within: '30s', for: '1m' }), {
-      role: 'guard',
-      watches: 0,
-    })
-    await bench.decide(limited, guard)
+  'forgets refusals of too long ago, and counts none during a block': async (bench) => {
+    const limited = bench.step('limited', perMinute(0), { block: { after: 2, within: '30s', for: '1m' } })
+    const blockedFor = async () => {
+      // At limit 0 no wait helps, so the block shows by the reset that is not there without it.
+      const { blocked, resetAfterMs } = await bench.peek(limited)
+      return blocked === true ? resetAfterMs : undefined
+    }
+    await bench.decide(limited)
     bench.clock.advance(30_000)
-    await bench.decide(limited, guard)
-    equal((await bench.peek(guard)).allowed, true)
+    await bench.decide(limited)
+    equal(await blockedFor(), undefined)
     bench.clock.advance(29_000)
-    await bench.decide(limited, guard)
-    equal((await bench.peek(guard)).retryAfterMs, 60_000)
+    await bench.decide(limited)
+    equal(await blockedFor(), 60_000)
     bench.clock.advance(30_000)
-    await bench.decide(limited, guard)
-    equal((await bench.peek(guard)).retryAfterMs, 30_000)
+    await bench.decide(limited)
+    equal(await blockedFor(), 30_000)
+  },
+
+  'refuses outright while one of several rules blocks, also a quota': async (bench) => {
+    const quota = bench.step('quota', perMinute(5), { quota: true, blockable: true })
+    const other = bench.step('other', perMinute(5), { quota: true })
+    equal((await bench.decide(quota, other)).allowed, true)
+    await bench.store.block(quota, 10_000_000)
+    const { allowed: admitted, figures } = await bench.decide(quota, other)
+    equal(admitted, false)
+    deepEqual(allowed(figures), [false, true])
+    equal((await bench.peek(other)).remaining, 4)
+    equal((await bench.ask(quota, 0)).allowed, true)
+    await bench.store.block(quota, 0)
+    equal((await bench.decide(quota, other)).allowed, true)
+  },
+
+  'blocks a key by hand for a time, never for less than before, until it is ended or forgotten': async (
+    bench,
+  ) => {
+    const step = bench.step('hand', perMinute(5), { blockable: true })
+    const other = { ...step, key: 'other' }
+    await bench.ask(step)
+    await bench.store.block(step, 90_000_000)
+    await bench.store.block(step, 1_000_000)
+    const blocked = await bench.ask(step)
+    deepEqual([blocked.allowed, blocked.blocked, blocked.retryAfterMs], [false, true, 90_000])
+    equal((await bench.ask(other)).allowed, true)
+    await bench.store.block(step, 0)
+    deepEqual([(await bench.ask(step)).remaining, (await bench.peek(step)).blocked], [3, undefined])
+    await bench.store.block(step, 90_000_000)
+    await bench.store.reset(step)
+    deepEqual([(await bench.peek(step)).remaining, (await bench.peek(step)).blocked], [5, undefined])
+    await bench.store.block(other, 0)
+    equal((await bench.ask(other)).remaining, 3)
+    for (let i = 0; i < 6; i++) await bench.ask(other)
+    equal((await bench.peek(other)).blocked, undefined)
   },
 
   'writes nothing when it only looks': async (bench) => {
@@ -164,7 +196,7 @@ export const requests: Tests = {
     deepEqual(delays, [0, 1_000, 2_000])
   },
 
-  'keeps what was used when the limit changes, and starts anew when the law does': async (bench) => {
+  'keeps what was used when the limit changes, and starts anew when the algorithm does': async (bench) => {
     await bench.ask(bench.step('p', perMinute(10)), 7)
     equal((await bench.peek(bench.step('p', perMinute(20)))).remaining, 13)
     equal((await bench.peek(bench.step('p', perMinute(5)))).remaining, 0)

@@ -1,10 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import type { Plan } from '@sluice/limiter/core/decide/algorithm'
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
-import type { Step } from '@sluice/limiter/core/decide/step'
-import { type Bench, LAWS, perMinute, type Tests, tenPerTen } from './bench.ts'
+import { type Plan, planOf } from '@sluice/limiter/algorithms'
+import type { Step } from '@sluice/limiter/decide'
+import { type Bench, PLANS, perMinute, type Tests, tenPerTen } from './bench.ts'
 
-/** What becomes of a charge that is corrected later, by one law. */
+/** What becomes of a charge that is corrected later, by one algorithm. */
 function correctionsBy(name: string, plan: Plan): Tests {
   return {
     [`charges more, into debt, and gives back, never above the limit: ${name}`]: async (bench) => {
@@ -29,7 +28,7 @@ function correctionsBy(name: string, plan: Plan): Tests {
       const free = (await bench.peek(step)).remaining
       equal(free, 10)
       await bench.ask(step, free)
-      if (name === 'sliding-window-counter') return // there the window before still counts, so it can be given back
+      if (name.startsWith('sliding-window-counter')) return // there the window before still counts, so it can be given back
       await bench.store.settle([{ step, at, change }])
       equal((await bench.peek(step)).remaining, 0)
     },
@@ -52,7 +51,7 @@ function correctionsBy(name: string, plan: Plan): Tests {
 
 /** What becomes of a charge that is corrected later. */
 export const settlements: Tests = {
-  ...Object.assign({}, ...LAWS.map(([name, plan]) => correctionsBy(name, plan))),
+  ...Object.assign({}, ...PLANS.map(([name, plan]) => correctionsBy(name, plan))),
 
   'gives back into no window but the one that was charged': async (bench) => {
     const { step, at, change } = await charged(bench, perMinute(10), 6)
@@ -63,7 +62,7 @@ export const settlements: Tests = {
   },
 
   'gives nothing back to a key that it does not know': async (bench) => {
-    for (const [name, plan] of LAWS) {
+    for (const [name, plan] of PLANS) {
       const step = bench.step(name, plan)
       equal(await bench.store.settle([{ step, at: bench.clock.now(), change: -5 }]), true)
       equal((await bench.ask(step, 10)).remaining, 0)
@@ -93,26 +92,26 @@ export const settlements: Tests = {
     equal((await bench.peek(step)).remaining, 5)
   },
 
-  'ends a lease by its name, once, and by itself when its time is over': async (bench) => {
+  'releases a slot by the id of its charge, once, and by itself when its time is over': async (bench) => {
     const plan = planOf({ algorithm: 'concurrency', limit: 3, period: '10s' })
-    const lease = (name: number, cost = 1): Step => bench.step('jobs', plan, { lease: name, cost })
+    const slot = (name: number, cost = 1): Step => bench.step('jobs', plan, { chargeId: name, cost })
     const release = (name: number, cost = 1) =>
-      bench.store.settle([{ step: lease(name), at: bench.clock.now(), change: -cost }])
-    await bench.decide(lease(1))
+      bench.store.settle([{ step: slot(name), at: bench.clock.now(), change: -cost }])
+    await bench.decide(slot(1))
     bench.clock.advance(1_000)
-    await bench.decide(lease(2, 2))
-    const full = await bench.ask(lease(3))
+    await bench.decide(slot(2, 2))
+    const full = await bench.ask(slot(3))
     deepEqual([full.allowed, full.retryAfterMs, full.resetAfterMs], [false, 9_000, 10_000])
     for (const _ of [1, 2]) await release(1)
     await release(99)
-    equal((await bench.peek(lease(3))).remaining, 1)
+    equal((await bench.peek(slot(3))).remaining, 1)
     bench.clock.advance(9_999.999)
-    equal((await bench.peek(lease(3))).remaining, 1)
+    equal((await bench.peek(slot(3))).remaining, 1)
     bench.clock.advance(0.001)
-    equal((await bench.peek(lease(3))).remaining, 3)
-    await bench.decide(lease(4))
+    equal((await bench.peek(slot(3))).remaining, 3)
+    await bench.decide(slot(4))
     await release(2)
-    equal((await bench.peek(lease(3))).remaining, 2)
+    equal((await bench.peek(slot(3))).remaining, 2)
   },
 
   'forgets one state, and no other': async (bench) => {
@@ -120,7 +119,7 @@ export const settlements: Tests = {
     const others = [
       { ...step, key: 'other' },
       bench.step('other', perMinute(1)),
-      { ...step, plan: tenPerTen('sliding-window-log', { limit: 1 }) },
+      { ...step, rule: { ...step.rule, plan: tenPerTen('sliding-window-log', { limit: 1 }) } },
     ]
     await bench.store.reset(step)
     for (const each of [step, ...others]) equal((await bench.ask(each)).allowed, true)

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
-import type { Step } from '@sluice/limiter/core/decide/step'
+import { planOf } from '@sluice/limiter/algorithms'
+import type { Step } from '@sluice/limiter/decide'
 import type { Store } from '@sluice/limiter/stores/store'
 import { type Bench, perMinute, type Tests, tenPerTen } from './bench.ts'
 
@@ -91,7 +91,7 @@ export const states: Tests = {
 /** How states are dropped, by a store that tells how many it holds. */
 export function drops<S extends Store>(count: (store: S) => number | Promise<number>): Tests<S> {
   return {
-    'drops states once they mean nothing, and none before': async (bench) => {
+    'deletes states once they have recovered, and none before': async (bench) => {
       const log = tenPerTen('sliding-window-log', { limit: 1 })
       const bucket = tenPerTen('token-bucket')
       const steps = Array.from({ length: 3_000 }, (_, i) => {

@@ -1,16 +1,16 @@
 import type { NextFunction, Request, Response } from 'express'
 import type { Key } from '../limiter.ts'
+import { andThen, andThenWith, type MaybePromise, maybePromise } from '../maybe-promise.ts'
 import { createGate } from './gate/gate.ts'
-import { arrivalOf, judged, plainHands, type RateLimitInfo, refuse } from './gate/node-http.ts'
-import type { GateOptions } from './gate/options.ts'
-import { given, later, type Soon, soon } from './gate/soon.ts'
-import type { Verdict } from './gate/verdict.ts'
+import { incomingRequestOf, judged, plainWriter, type RateLimitInfo, refuse } from './gate/hosts/node-http.ts'
+import type { GateOptions } from './gate/options/options.ts'
+import type { Verdict } from './gate/verdict/verdict.ts'
 
 export type { RateLimitInfo }
 
-type Native = [Request, Response]
+type FrameworkArgs = [Request, Response]
 
-export interface ExpressOptions extends GateOptions<Native> {
+export interface ExpressOptions extends GateOptions<FrameworkArgs> {
   /** Answers refusals by a quota in place of `message` and `statusCode`; the headers are set. */
   readonly handler?: (
     request: Request,
@@ -35,27 +35,27 @@ export interface RateLimitMiddleware {
  */
 export function rateLimit(options: ExpressOptions): RateLimitMiddleware {
   const { handler } = options
-  const gate = createGate<Native>(options, ['handler'])
+  const gate = createGate<FrameworkArgs>(options, ['handler'])
 
   /** Whether the application goes on. */
   const pass = (
     verdict: Verdict | undefined,
-    [request, response]: Native,
+    [request, response]: FrameworkArgs,
     next: NextFunction,
-  ): Soon<boolean> => {
+  ): MaybePromise<boolean> => {
     if (verdict?.refusal === undefined) return verdict !== undefined
     if (handler === undefined || verdict.info === undefined) {
       refuse(response, verdict.refusal)
       return false
     }
-    return soon(given(handler(request, response, next, verdict.info)), () => false)
+    return andThen(maybePromise(handler(request, response, next, verdict.info)), () => false)
   }
   const middleware = (request: Request, response: Response, next: NextFunction): void => {
-    const native: Native = [request, response]
-    let passes: Soon<boolean>
+    const args: FrameworkArgs = [request, response]
+    let passes: MaybePromise<boolean>
     try {
-      const verdict = judged(gate, arrivalOf(request, native), plainHands, native)
-      passes = verdict instanceof Promise ? later(verdict, pass, native, next) : pass(verdict, native, next)
+      const verdict = judged(gate, incomingRequestOf(request, args), plainWriter, args)
+      passes = verdict instanceof Promise ? andThenWith(verdict, pass, args, next) : pass(verdict, args, next)
     } catch (error) {
       next(error)
       return

@@ -1,26 +1,26 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { ConfigError } from '../core/errors.ts'
+import { andThenWith } from '../maybe-promise.ts'
+import { lowerCase } from '../memoize.ts'
 import { MemoryStore } from '../stores/memory.ts'
 import { createGate } from './gate/gate.ts'
-import { lowered } from './gate/lowered.ts'
-import { mergedOptions } from './gate/merge.ts'
 import {
   anew,
-  arrivalOf,
-  type Hands,
+  incomingRequestOf,
   judged,
   lookUpPeers,
   type RateLimitInfo,
+  type ResponseWriter,
   show,
-} from './gate/node-http.ts'
-import type { GateOptions } from './gate/options.ts'
-import { later } from './gate/soon.ts'
-import { STANDING } from './gate/standing.ts'
-import type { Verdict } from './gate/verdict.ts'
+} from './gate/hosts/node-http.ts'
+import { mergedOptions } from './gate/options/merge.ts'
+import type { GateOptions } from './gate/options/options.ts'
+import { EVALUATION } from './gate/verdict/several-limiters.ts'
+import type { Verdict } from './gate/verdict/verdict.ts'
 
 export type { RateLimitInfo }
 
-type Native = [FastifyRequest]
+type FrameworkArgs = [FastifyRequest]
 type Hook = 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler'
 /** A hook: it answers the request, or calls `done`. Without `done` it returns when the request may go on. */
 type Handler = (
@@ -30,7 +30,7 @@ type Handler = (
 ) => Promise<unknown> | undefined
 
 /** What a route's `config.rateLimit` may say; all else it has from the plugin. */
-export interface RouteRateLimit extends GateOptions<Native> {
+export interface RouteRateLimit extends GateOptions<FrameworkArgs> {
   /** When in a request's life it is judged. Default `onRequest`: before its body is read. */
   readonly hook?: Hook
   /** Routes of one group are limited together. The first states the limits; others name the group, or repeat them. */
@@ -98,7 +98,7 @@ export const rateLimit: FastifyPluginAsync<FastifyRateLimitOptions> = Object.ass
     const limiters = limitersOf(options)
     const { name: _, ...unnamed } = options
     lookUpPeers(app.server)
-    for (const name of ['rateLimit', STANDING]) {
+    for (const name of ['rateLimit', EVALUATION]) {
       if (!app.hasRequestDecorator(name)) app.decorateRequest(name)
     }
     if (!app.hasDecorator('rateLimit')) {
@@ -175,7 +175,7 @@ function limitersOf(options: FastifyRateLimitOptions): Limiters {
 
 function limiterOf(options: FastifyRateLimitOptions): Limiter {
   const { hook = 'onRequest', errorResponseBuilder } = options
-  const gate = createGate<Native>(options, OWN)
+  const gate = createGate<FrameworkArgs>(options, OWN)
   /** The reply, if that is the end of the request. */
   const answered = (verdict: Verdict | undefined, reply: FastifyReply): FastifyReply | undefined => {
     if (verdict === undefined) return reply.hijack()
@@ -190,8 +190,8 @@ function limiterOf(options: FastifyRateLimitOptions): Limiter {
   return {
     hook,
     handler(request, reply, done) {
-      const verdict = judged(gate, arrivalOf(request.raw, [request], request), HANDS, reply)
-      if (verdict instanceof Promise) return later(verdict, answered, reply)
+      const verdict = judged(gate, incomingRequestOf(request.raw, [request], request), HANDS, reply)
+      if (verdict instanceof Promise) return andThenWith(verdict, answered, reply)
       const answer = answered(verdict, reply)
       if (done === undefined) return Promise.resolve(answer)
       if (answer === undefined) done()
@@ -200,9 +200,9 @@ function limiterOf(options: FastifyRateLimitOptions): Limiter {
   }
 }
 
-const HANDS: Hands<FastifyReply> = {
+const HANDS: ResponseWriter<FastifyReply> = {
   response: ({ raw }) => raw,
-  setHeader: (reply, name, value) => reply.header(lowered(name), value),
+  setHeader: (reply, name, value) => reply.header(lowerCase(name), value),
   getHeader: (reply, name) => reply.getHeader(name),
   show: ({ request }, name, info) => show(request, name, info),
 }
@@ -217,12 +217,12 @@ function contextOf(statusCode: number, { limit, decision }: RateLimitInfo): Refu
 function callable(options: RouteRateLimit): ReturnType<FastifyInstance['createRateLimit']> {
   const shared =
     options.limiter === undefined ? { name: 'gate', store: new MemoryStore(), ...options } : options
-  const counting = createGate<Native>(shared, OWN)
-  const looking = createGate<Native>({ ...shared, cost: 0 }, OWN)
+  const counting = createGate<FrameworkArgs>(shared, OWN)
+  const looking = createGate<FrameworkArgs>({ ...shared, cost: 0 }, OWN)
   return async (request, { increment = true } = {}) => {
     // Whatever else judges the request, each call counts.
-    const arrival = anew(arrivalOf<Native>(request.raw, [request]))
-    const { info, refusal } = await (increment ? counting : looking).enter(arrival)
+    const incoming = anew(incomingRequestOf<FrameworkArgs>(request.raw, [request]))
+    const { info, refusal } = await (increment ? counting : looking).enter(incoming)
     if (info === undefined) return { isAllowed: refusal === undefined, isExceeded: refusal !== undefined }
     const { limit, remaining, key, decision } = info
     const isExceeded = refusal !== undefined || (!increment && remaining === 0)

@@ -42,7 +42,7 @@ describe('fetch', () => {
   const store = () => new MemoryStore({ clock: new FakeClock() })
   const request = (method = 'GET') => new Request('http://h/', { method })
 
-  it('wraps a handler, which sees only what may pass, and all that the platform hands over', async () => {
+  it('wraps a handler, which sees only what may pass, and all that the platform writer over', async () => {
     const seen: string[] = []
     const limited = rateLimit<[string]>({ ...options, limit: 1, store: store() }).wrap((_, env) => {
       seen.push(env)

@@ -1,8 +1,8 @@
 import { ConfigError } from '../core/errors.ts'
 import { createGate } from './gate/gate.ts'
-import type { RateLimitInfo } from './gate/info.ts'
-import type { GateOptions } from './gate/options.ts'
-import { gone, headersOf, refusalOf, settledBy, WebArrival } from './gate/web.ts'
+import { gone, headersOf, refusalOf, settledBy, WebRequest } from './gate/hosts/web.ts'
+import type { GateOptions } from './gate/options/options.ts'
+import type { RateLimitInfo } from './gate/verdict/info.ts'
 
 export type { RateLimitInfo }
 
@@ -15,7 +15,7 @@ export interface Passage {
   finish(response: Response): Response
 }
 
-/** What a platform hands to its handlers beside the request: a server, an environment, a context. */
+/** What a platform passes to its handlers beside the request: a server, an environment, a context. */
 type Rest = readonly unknown[]
 
 export interface FetchLimiter<R extends Rest> {
@@ -26,18 +26,18 @@ export interface FetchLimiter<R extends Rest> {
   ): (request: Request, ...rest: R) => Promise<Response>
 }
 
-class FetchArrival<R extends Rest> extends WebArrival<[Request, ...R]> {
-  protected override get request(): Request {
-    return this.native[0]
+class FetchRequest<R extends Rest> extends WebRequest<[Request, ...R]> {
+  protected override get source(): Request {
+    return this.args[0]
   }
 }
 
 /**
  * For whatever takes a Request and gives a Response: Bun, Deno, workers, route handlers of Next. Such requests have
- * no socket, so the options need `address` or `key`, which are given all that the platform hands over.
+ * no socket, so the options need `address` or `key`, which are given all that the platform passes beside it.
  * @throws ConfigError for options that mean nothing
  */
-// biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name what its platform hands over
+// biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name what its platform passes
 export function rateLimit<R extends Rest = readonly any[]>(
   options: GateOptions<[Request, ...R]>,
 ): FetchLimiter<R> {
@@ -47,7 +47,7 @@ export function rateLimit<R extends Rest = readonly any[]>(
   }
   const gate = createGate(options)
   const limit = async (request: Request, ...rest: R): Promise<Passage> => {
-    const verdict = await gate.enter(new FetchArrival([request, ...rest], undefined, request))
+    const verdict = await gate.enter(new FetchRequest([request, ...rest], undefined, request))
     const { refusal, info, delayMs } = verdict
     const stayed = delayMs === 0 || (await verdict.wait(request.signal))
     const response = stayed ? refusal && refusalOf(refusal, verdict) : gone()

@@ -1,10 +1,10 @@
 import type { DocumentNode } from 'graphql'
 import { ConfigError, SluiceError } from '../core/errors.ts'
 import { createGate } from './gate/gate.ts'
-import type { RateLimitInfo } from './gate/info.ts'
-import type { GateOptions } from './gate/options.ts'
-import { withoutOutcomes } from './gate/settings.ts'
-import { retryAfterOf } from './gate/verdict.ts'
+import type { GateOptions } from './gate/options/options.ts'
+import { withoutOutcomes } from './gate/options/settings.ts'
+import type { RateLimitInfo } from './gate/verdict/info.ts'
+import { retryAfterOf } from './gate/verdict/verdict.ts'
 import { extensionsOf, type RefusalExtensions } from './graphql/extensions.ts'
 import { operationCost } from './graphql/operation-cost.ts'
 
@@ -50,15 +50,15 @@ export function rateLimit<C = any>(
   withoutOutcomes(options)
   const gate = createGate<[C, Operation<C>]>({ cost: (_, operation) => operationCost(operation), ...options })
   return async (operation) => {
-    const native: [C, Operation<C>] = [operation.context, operation]
+    const args: [C, Operation<C>] = [operation.context, operation]
     const verdict = await gate.enter({
-      native,
+      args,
       method: 'POST',
       url: '/graphql',
       host: undefined,
       peer: undefined,
       headers: {},
-      holder: {},
+      request: {},
     })
     await verdict.wait()
     const { refusal, info } = verdict

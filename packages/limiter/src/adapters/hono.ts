@@ -1,13 +1,13 @@
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import type { Header } from '../core/respond/dialect.ts'
 import type { Key } from '../limiter.ts'
+import { isPromise } from '../maybe-promise.ts'
+import { lowerCase } from '../memoize.ts'
 import { createGate } from './gate/gate.ts'
-import type { RateLimitInfo } from './gate/info.ts'
-import { lowered } from './gate/lowered.ts'
-import type { GateOptions } from './gate/options.ts'
-import { isPromised } from './gate/soon.ts'
-import type { Verdict } from './gate/verdict.ts'
-import { gone, headersOf, refusalOf, settledBy, WebArrival } from './gate/web.ts'
+import { gone, headersOf, refusalOf, settledBy, WebRequest } from './gate/hosts/web.ts'
+import type { GateOptions } from './gate/options/options.ts'
+import type { RateLimitInfo } from './gate/verdict/info.ts'
+import type { Verdict } from './gate/verdict/verdict.ts'
 
 export type { RateLimitInfo }
 
@@ -39,8 +39,8 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
   const { handler } = options
   const gate = createGate<[Context]>(options, ['handler'])
   const middleware: MiddlewareHandler = async (c, next) => {
-    const entered = gate.enter(new HonoArrival([c], peerOf(c), c))
-    const verdict = isPromised(entered) ? await entered : entered // not to wait costs a third less
+    const entered = gate.enter(new HonoRequest([c], peerOf(c), c))
+    const verdict = isPromise(entered) ? await entered : entered // not to wait costs a third less
     const { info, refusal, settle } = verdict
     const told = verdict.headers()
     if (info !== undefined) c.set(gate.requestPropertyName as 'rateLimit', info)
@@ -60,9 +60,9 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
 }
 
 /** Hono makes its request when somebody asks for it. */
-class HonoArrival extends WebArrival<[Context]> {
-  protected override get request(): Request {
-    return this.native[0].req.raw
+class HonoRequest extends WebRequest<[Context]> {
+  protected override get source(): Request {
+    return this.args[0].req.raw
   }
 }
 
@@ -77,14 +77,14 @@ function tell(c: Context, { exposed }: Verdict, told: readonly Header[]): boolea
   const node = exposed === undefined && outgoing?.headersSent === false
   for (let i = 0; i < told.length; i++) {
     if (node) outgoing.setHeader(told[i]![0], told[i]![1])
-    else c.header(lowered(told[i]![0]), told[i]![1])
+    else c.header(lowerCase(told[i]![0]), told[i]![1])
   }
   return node
 }
 
 /** A response that the application made by itself has nothing of what the context was told before. */
 function lacks({ res }: Context, told: readonly Header[]): boolean {
-  return told.length > 0 && !res.headers.has(lowered(told[0]![0]))
+  return told.length > 0 && !res.headers.has(lowerCase(told[0]![0]))
 }
 
 /** Builds the response anew. */

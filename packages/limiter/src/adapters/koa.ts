@@ -1,9 +1,15 @@
 import type { Context, Middleware, Next } from 'koa'
 import type { Key } from '../limiter.ts'
 import { createGate } from './gate/gate.ts'
-import { arrivalOf, type Hands, judged, type RateLimitInfo, show } from './gate/node-http.ts'
-import type { GateOptions } from './gate/options.ts'
-import type { Verdict } from './gate/verdict.ts'
+import {
+  incomingRequestOf,
+  judged,
+  type RateLimitInfo,
+  type ResponseWriter,
+  show,
+} from './gate/hosts/node-http.ts'
+import type { GateOptions } from './gate/options/options.ts'
+import type { Verdict } from './gate/verdict/verdict.ts'
 
 export type { RateLimitInfo }
 
@@ -29,7 +35,7 @@ export function rateLimit(options: KoaOptions): RateLimitMiddleware {
   const middleware: Middleware = async (ctx, next) => {
     const verdict = await judged(
       gate,
-      arrivalOf<[Context]>(ctx.req, [ctx], ctx.req, ctx.originalUrl),
+      incomingRequestOf<[Context]>(ctx.req, [ctx], ctx.req, ctx.originalUrl),
       HANDS,
       ctx,
     )
@@ -47,7 +53,7 @@ export function rateLimit(options: KoaOptions): RateLimitMiddleware {
   return Object.assign(middleware, { resetKey: gate.reset, getKey: gate.peek })
 }
 
-const HANDS: Hands<Context> = {
+const HANDS: ResponseWriter<Context> = {
   response: ({ res }) => res,
   setHeader: (ctx, name, value) => ctx.set(name, value),
   getHeader: (ctx, name) => ctx.response.get(name),

@@ -11,14 +11,14 @@ import {
 } from '@nestjs/common'
 import { APP_GUARD, Reflector } from '@nestjs/core'
 import { ConfigError } from '../core/errors.ts'
-import type { Arrival } from './gate/arrival.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { Gate } from './gate/gate.ts'
-import { type Hands, judged, type RateLimitInfo, show } from './gate/node-http.ts'
-import type { Soon } from './gate/soon.ts'
-import type { Verdict } from './gate/verdict.ts'
+import { judged, type RateLimitInfo, type ResponseWriter, show } from './gate/hosts/node-http.ts'
+import type { IncomingRequest } from './gate/incoming-request.ts'
+import type { Verdict } from './gate/verdict/verdict.ts'
 import { Gates } from './nest/gates.ts'
 import { type NestModuleOptions, type NestOptions, translated } from './nest/options.ts'
-import { type Native, partsOf } from './nest/parts.ts'
+import { type FrameworkArgs, partsOf } from './nest/parts.ts'
 import { exceptionOf } from './nest/refusal.ts'
 
 export type { NestModuleOptions, NestOptions, RateLimitInfo }
@@ -67,8 +67,8 @@ export class RateLimitGuard implements CanActivate {
     if (own === false) return true
     const gate = own === true ? this.#gates.general : this.#gates.ownOf(target, own, id)
     if (gate === undefined) return true
-    const { arrival, response } = partsOf(context)
-    const verdict = await (response === undefined ? gate.enter(arrival) : entered(gate, arrival, response))
+    const { incoming, response } = partsOf(context)
+    const verdict = await (response === undefined ? gate.enter(incoming) : entered(gate, incoming, response))
     if (verdict === undefined || (response === undefined && !(await verdict.wait()))) return false
     const { refusal, info } = verdict
     if (refusal === undefined) return true
@@ -134,14 +134,14 @@ function byDefault<T>(said: { readonly default: T }): T {
 }
 
 function entered(
-  gate: Gate<Native>,
-  arrival: Arrival<Native>,
+  gate: Gate<FrameworkArgs>,
+  incoming: IncomingRequest<FrameworkArgs>,
   response: ServerResponse,
-): Soon<Verdict | undefined> {
-  return judged(gate, arrival, HANDS, [response, ...arrival.native])
+): MaybePromise<Verdict | undefined> {
+  return judged(gate, incoming, HANDS, [response, ...incoming.args])
 }
 
-const HANDS: Hands<[ServerResponse, ExecutionContext]> = {
+const HANDS: ResponseWriter<[ServerResponse, ExecutionContext]> = {
   response: ([response]) => response,
   setHeader: ([response], name, value) => response.setHeader(name, value),
   getHeader: ([response], name) => response.getHeader(name),

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGate } from './gate/gate.ts'
-import { arrivalOf, judged, plainHands, refuse } from './gate/node-http.ts'
-import type { GateOptions } from './gate/options.ts'
+import { incomingRequestOf, judged, plainWriter, refuse } from './gate/hosts/node-http.ts'
+import type { GateOptions } from './gate/options/options.ts'
 
-export type { RateLimitInfo } from './gate/node-http.ts'
+export type { RateLimitInfo } from './gate/hosts/node-http.ts'
 
-type Native = [IncomingMessage, ServerResponse]
+type FrameworkArgs = [IncomingMessage, ServerResponse]
 
 /**
  * For servers of `node:http`, `node:https` and `node:http2` without a framework: `true`, the request may go on;
@@ -13,12 +13,12 @@ type Native = [IncomingMessage, ServerResponse]
  * @throws ConfigError for options that mean nothing
  */
 export function rateLimit(
-  options: GateOptions<Native>,
+  options: GateOptions<FrameworkArgs>,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
   const gate = createGate(options)
   return async (request, response) => {
-    const native: Native = [request, response]
-    const verdict = await judged(gate, arrivalOf(request, native), plainHands, native)
+    const args: FrameworkArgs = [request, response]
+    const verdict = await judged(gate, incomingRequestOf(request, args), plainWriter, args)
     if (verdict?.refusal !== undefined) refuse(response, verdict.refusal)
     return verdict !== undefined && verdict.refusal === undefined
   }

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { RawData, WebSocket } from 'ws'
 import { createGate } from './gate/gate.ts'
-import { anew, arrivalOf, type RateLimitInfo } from './gate/node-http.ts'
-import type { GateOptions } from './gate/options.ts'
-import { withoutOutcomes } from './gate/settings.ts'
-import { retryAfterOf, type Verdict } from './gate/verdict.ts'
+import { anew, incomingRequestOf, type RateLimitInfo } from './gate/hosts/node-http.ts'
+import type { GateOptions } from './gate/options/options.ts'
+import { withoutOutcomes } from './gate/options/settings.ts'
+import { retryAfterOf, type Verdict } from './gate/verdict/verdict.ts'
 
 export type { RateLimitInfo }
 
-type Native = [socket: WebSocket, request: IncomingMessage, data: RawData]
+type FrameworkArgs = [socket: WebSocket, request: IncomingMessage, data: RawData]
 
-export interface WebSocketOptions extends GateOptions<Native> {
+export interface WebSocketOptions extends GateOptions<FrameworkArgs> {
   /**
    * What becomes of a message over the limit: the socket is closed with 1008 and told when to come back (default),
    * or the message is dropped, or a function decides.
@@ -31,7 +31,7 @@ export function rateLimit(
 ): (socket: WebSocket, request: IncomingMessage, listener: Listener) => void {
   const { onRefused = 'close', logger = console } = options
   withoutOutcomes(options)
-  const gate = createGate<Native>(options, ['onRefused'])
+  const gate = createGate<FrameworkArgs>(options, ['onRefused'])
   const refuse = (socket: WebSocket, verdict: Verdict): void => {
     const { info, refusal } = verdict
     if (typeof onRefused === 'function') onRefused(socket, info)
@@ -44,17 +44,17 @@ export function rateLimit(
     }
   }
   return (socket, request, listener) => {
-    const opened = anew(arrivalOf<[]>(request, []))
+    const opened = anew(incomingRequestOf<[]>(request, []))
     const closed = new AbortController()
     socket.once('close', () => closed.abort())
-    const judge = async (data: RawData, isBinary: boolean): Promise<void> => {
-      const verdict = await gate.enter({ ...opened, native: [socket, request, data], holder: {} })
+    const limiter = async (data: RawData, isBinary: boolean): Promise<void> => {
+      const verdict = await gate.enter({ ...opened, args: [socket, request, data], request: {} })
       if (!(await verdict.wait(closed.signal)) || socket.readyState !== socket.OPEN) return
       if (verdict.refusal !== undefined) refuse(socket, verdict)
       else listener(data, isBinary)
     }
     socket.on('message', (data, isBinary) => {
-      judge(data, isBinary).catch((error) => {
+      limiter(data, isBinary).catch((error) => {
         logger.error(`rate limit: a message could not be judged (${String(error)})`)
         socket.close(1011)
       })

@@ -16,10 +16,17 @@ export class SluiceError extends Error {
   }
 }
 
-/** A policy, rule or option that cannot mean anything. Thrown when it is built, never while deciding. */
+/** Where in an object a mistake stands: `['block', 'after']`. */
+export type FieldPath = readonly (string | number)[]
+
+/** A policy, rule or option that is wrong. Thrown when it is built, never while deciding. */
 export class ConfigError extends SluiceError {
-  constructor(message: string, options?: ErrorOptions) {
+  /** The field that is wrong, in the object that was given; absent where it is no single field. */
+  readonly path: FieldPath | undefined
+
+  constructor(message: string, { path, ...options }: ErrorOptions & { readonly path?: FieldPath } = {}) {
     super('ERR_SLUICE_CONFIG', message, options)
+    this.path = path
   }
 }
 
@@ -28,4 +35,17 @@ export class StoreError extends SluiceError {
   constructor(message: string, options?: ErrorOptions) {
     super('ERR_SLUICE_STORE', message, options)
   }
+}
+
+/** Every ConfigError that these checks throw, in order. */
+export function errorsOf(checks: readonly (() => void)[]): readonly ConfigError[] {
+  return checks.flatMap((check) => {
+    try {
+      check()
+      return []
+    } catch (error) {
+      if (error instanceof ConfigError) return [error]
+      throw error
+    }
+  })
 }

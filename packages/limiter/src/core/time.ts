@@ -1,4 +1,4 @@
-import { ConfigError } from './errors.ts'
+import { ConfigError, type FieldPath } from './errors.ts'
 
 /** One tick: a microsecond. All arithmetic of time is in whole ticks, below 2^53. */
 export const TICKS_PER_MS = 1_000
@@ -23,19 +23,22 @@ const DURATION = /^(\d+(?:\.\d+)?)?\s*([a-z]+)$/
 
 /**
  * Microseconds of a duration: a number of milliseconds, or text such as `10s`, `1.5h`, `500ms`, `week`.
- * @throws ConfigError when it is not a positive, whole number of microseconds below 2^53.
+ * @param path where the duration stands, for the error
+ * @throws ConfigError when it is not a positive, whole number of microseconds below 2^53
  */
-export function ticksOf(duration: number | string): number {
-  const ticks = typeof duration === 'string' ? ticksOfText(duration) : exactTicks(duration, TICKS_PER_MS)
+export function ticksOf(duration: number | string, path?: FieldPath): number {
+  const ticks =
+    typeof duration === 'string' ? ticksOfText(duration, path) : exactTicks(duration, TICKS_PER_MS)
   if (!(ticks > 0 && Number.isSafeInteger(ticks))) {
     throw new ConfigError(
       `${show(duration)} is not a duration: it must be more than 0, below 2^53 microseconds, and whole microseconds`,
+      path && { path },
     )
   }
   return ticks
 }
 
-function ticksOfText(text: string): number {
+function ticksOfText(text: string, path: FieldPath | undefined): number {
   const [, count = '1', name = ''] = DURATION.exec(text.trim().toLowerCase()) ?? []
   // A plural only where the rest is a word: `ms` is not several `m`.
   const unit = Object.hasOwn(UNITS, name) ? name : name.replace(/(?<=...)s$/, '')
@@ -43,6 +46,7 @@ function ticksOfText(text: string): number {
   if (size === undefined) {
     throw new ConfigError(
       `${show(text)} is not a duration: write milliseconds, or text like 500ms, 10s, 5m, 3h, 1d, 2w`,
+      path && { path },
     )
   }
   return exactTicks(Number(count), size)

@@ -1,5 +1,5 @@
 import { ConfigError } from '../core/errors.ts'
-import { next } from '../engine.ts'
+import { andThen } from '../maybe-promise.ts'
 import type { Store } from '../stores/store.ts'
 import { type DropInOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
 
@@ -81,7 +81,7 @@ class RouteStore implements FastifyRateLimitStore {
 
 function tell(told: Told, ask: () => Hits | Promise<Hits>): void {
   try {
-    const answer = next(ask(), ({ hits, endsInMs }) =>
+    const answer = andThen(ask(), ({ hits, endsInMs }) =>
       told(null, { current: hits, ttl: Math.ceil(endsInMs) }),
     )
     if (answer instanceof Promise) answer.catch(told)

@@ -1,7 +1,7 @@
 import { type Decision, receipt } from '../core/decide/decision.ts'
 import { ConfigError } from '../core/errors.ts'
-import { next } from '../engine.ts'
 import { createLimiter, type Limiter } from '../limiter.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { MemoryStore } from '../stores/memory.ts'
 import type { Store } from '../stores/store.ts'
 
@@ -29,8 +29,6 @@ export interface Hits {
   readonly endsInMs: number
 }
 
-type Promised<T> = T | Promise<T>
-
 /**
  * Checks in windows that open with a key's first hit. A store in process may keep the beat of windows long over: it
  * is made to forget it. One that is shared forgets by itself.
@@ -39,7 +37,7 @@ export function checkIn(
   windowMs: number,
   limiter: Limiter<string, boolean>,
   key: string,
-): Promised<Decision> {
+): MaybePromise<Decision> {
   const decision = limiter.check(textOf(key))
   if (decision instanceof Promise) return decision
   const { allowed, limit, remaining, resetAfterMs } = decision
@@ -55,11 +53,11 @@ function textOf(key: string): string {
 
 /** Hits by key, in windows that open with a key's first hit. */
 export interface HitCounter {
-  hit(key: string): Promised<Hits>
-  look(key: string): Promised<Hits>
+  hit(key: string): MaybePromise<Hits>
+  look(key: string): MaybePromise<Hits>
   /** Takes one hit back, if the window has any. */
-  takeBack(key: string): Promised<unknown>
-  forget(key: string): Promised<void>
+  takeBack(key: string): MaybePromise<unknown>
+  forget(key: string): MaybePromise<void>
 }
 
 /** @param windowMs milliseconds. @throws ConfigError for a window that cannot be kept */
@@ -74,10 +72,10 @@ export function hitCounter(store: Store, name: string, windowMs: number): HitCou
     endsInMs: resetAfterMs ?? 0,
   })
   return {
-    hit: (key) => next(checkIn(windowMs, limiter, key), hitsOf),
-    look: (key) => next(limiter.peek(textOf(key)), hitsOf),
+    hit: (key) => andThen(checkIn(windowMs, limiter, key), hitsOf),
+    look: (key) => andThen(limiter.peek(textOf(key)), hitsOf),
     takeBack: (key) =>
-      next(limiter.peek(textOf(key)), (decision) => {
+      andThen(limiter.peek(textOf(key)), (decision) => {
         const { steps, outcome } = decision[receipt]!
         return store.settle([{ step: steps[0]!, at: outcome.at, change: -1 }])
       }),

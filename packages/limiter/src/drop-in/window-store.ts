@@ -1,13 +1,11 @@
 import { ConfigError } from '../core/errors.ts'
-import { next } from '../engine.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { type DropInOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
 
 export interface WindowInfo {
   totalHits: number
   resetTime: Date
 }
-
-type Promised<T> = T | Promise<T>
 
 /** The store contract that express-rate-limit and hono-rate-limiter share. */
 export class WindowStore {
@@ -33,19 +31,19 @@ export class WindowStore {
   }
 
   /** `undefined` for a key without hits. */
-  get(key: string): Promised<WindowInfo | undefined> {
-    return next(this.#hits.look(key), (hits) => (hits.hits === 0 ? undefined : infoOf(hits)))
+  get(key: string): MaybePromise<WindowInfo | undefined> {
+    return andThen(this.#hits.look(key), (hits) => (hits.hits === 0 ? undefined : infoOf(hits)))
   }
 
-  increment(key: string): Promised<WindowInfo> {
-    return next(this.#hits.hit(key), infoOf)
+  increment(key: string): MaybePromise<WindowInfo> {
+    return andThen(this.#hits.hit(key), infoOf)
   }
 
-  decrement(key: string): Promised<void> {
-    return next(this.#hits.takeBack(key), () => undefined)
+  decrement(key: string): MaybePromise<void> {
+    return andThen(this.#hits.takeBack(key), () => undefined)
   }
 
-  resetKey(key: string): Promised<void> {
+  resetKey(key: string): MaybePromise<void> {
     return this.#hits.forget(key)
   }
 

@@ -1,19 +1,50 @@
 import type { Decision } from '../core/decide/decision.ts'
-import type { Subject } from '../core/match/subject.ts'
 
-/** All that happens, to whom it may concern. Whatever watches subscribes to this one union. */
+/** The state of a circuit breaker: `open` while the store is not asked, `probing` while one request finds out. */
+export type BreakerState = 'closed' | 'open' | 'probing'
+
+/** All that happens. Whatever observes subscribes to this one union, and hears of nothing in another way. */
 export type Event =
+  /** A request was decided. The rules behind `decision.policies` are those of its receipt's steps. */
   | {
       readonly type: 'decided'
       readonly domain: string
       readonly decision: Decision
-      /** The rules behind `decision.policies`, by name. */
-      readonly subjects: readonly Subject[]
       /** Only looked: nothing was charged. */
       readonly peek: boolean
     }
-  /** A rule that was skipped because the request lacks a part of its key. */
+  /** A rule was skipped because the request lacks a part of its key. */
   | { readonly type: 'key-missing'; readonly domain: string; readonly policy: string }
-  | { readonly type: 'store-failed'; readonly domain: string; readonly error: unknown }
+  /** An estimate was charged, to be settled later. It was also decided. */
+  | { readonly type: 'reserved'; readonly domain: string; readonly decision: Decision }
+  /** A charge was corrected; `settled` is false where it had been before, or could no longer be. */
+  | { readonly type: 'settled'; readonly domain: string; readonly settled: boolean }
+  /** A service answered a request, after so many milliseconds, the store's included. */
+  | { readonly type: 'answered'; readonly domain: string; readonly ms: number }
+  /** A shared store answered, after so many milliseconds. */
+  | { readonly type: 'store-answered'; readonly ms: number }
+  /** A shared store failed, or did not answer in time. */
+  | { readonly type: 'store-failed'; readonly error: unknown }
+  /** A circuit breaker changed; of a store with shards, `shard` says which. */
+  | { readonly type: 'breaker'; readonly state: BreakerState; readonly shard: number }
+  /** A refusal was repeated without asking the store. */
+  | { readonly type: 'repeated'; readonly policy: string }
+  /** A request was granted from units taken ahead, without asking the store. */
+  | { readonly type: 'prefetched'; readonly policy: string; readonly cost: number }
+  /** The rules were read again. With `refused` those in force stay, and `error` says why. */
+  | { readonly type: 'reloaded'; readonly result: 'changed' | 'unchanged' }
+  | { readonly type: 'reloaded'; readonly result: 'refused'; readonly error: Error }
 
+/** Is called with every event, at once; it must not throw, and should take little time. */
 export type Observer = (event: Event) => void
+
+/** Several observers as one; more can be added at any time. */
+export function everyObserver(): { readonly observe: Observer; add(...observers: Observer[]): void } {
+  const all: Observer[] = []
+  return {
+    observe(event) {
+      for (let i = 0; i < all.length; i++) all[i]!(event)
+    },
+    add: (...observers) => void all.push(...observers),
+  }
+}

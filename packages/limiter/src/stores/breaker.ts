@@ -1,3 +1,5 @@
+import type { BreakerState } from '../observe/events.ts'
+
 export interface BreakerOptions {
   /** Failures in a row after which the store is no longer asked. Default 5. */
   readonly failures?: number
@@ -5,9 +7,7 @@ export interface BreakerOptions {
   readonly probeEveryMs?: number
 }
 
-export type BreakerState = 'closed' | 'open' | 'probing'
-
-/** Milliseconds after which a failure says nothing any more: whoever asks again begins anew. */
+/** Milliseconds after which a failure is too old to count: whoever asks again begins anew. */
 const FORGETS_AFTER = 60_000
 
 /** A circuit breaker: stops asking what keeps failing, and lets one caller at a time find out whether it is back. */
@@ -15,15 +15,25 @@ export class Breaker {
   readonly #limit: number
   readonly #probeEvery: number
   readonly #now: () => number
+  readonly #changed: (state: BreakerState) => void
+  #last: BreakerState = 'closed'
   #failures = 0
   #failedAt = 0
   #probing = false
 
-  /** @param now monotonic milliseconds */
-  constructor({ failures = 5, probeEveryMs = 500 }: BreakerOptions, now: () => number) {
+  /**
+   * @param now monotonic milliseconds
+   * @param changed is called with every new state
+   */
+  constructor(
+    { failures = 5, probeEveryMs = 500 }: BreakerOptions,
+    now: () => number,
+    changed: (state: BreakerState) => void = () => undefined,
+  ) {
     this.#limit = failures
     this.#probeEvery = probeEveryMs
     this.#now = now
+    this.#changed = changed
   }
 
   get state(): BreakerState {
@@ -42,22 +52,33 @@ export class Breaker {
 
   asked(): void {
     this.#probing = this.#isOpen()
+    this.#report()
   }
 
   /** It was not asked after all. */
   spared(): void {
     this.#probing = false
+    this.#report()
   }
 
   succeeded(): void {
     this.#failures = 0
     this.#probing = false
+    this.#report()
   }
 
   failed(): void {
     this.#failures++
     this.#failedAt = this.#now()
     this.#probing = false
+    this.#report()
+  }
+
+  #report(): void {
+    const { state } = this
+    if (state === this.#last) return
+    this.#last = state
+    this.#changed(state)
   }
 
   #isOpen(): boolean {

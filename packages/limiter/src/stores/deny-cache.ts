@@ -1,7 +1,8 @@
 import type { Figures } from '../core/decide/figures.ts'
-import { isLease, type Step } from '../core/decide/step.ts'
+import { holdsSlots } from '../core/decide/step.ts'
 import { ConfigError } from '../core/errors.ts'
-import type { Charge, Once, Outcome, Store } from './store.ts'
+import type { Observer } from '../observe/events.ts'
+import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
 
 export interface DenyCacheOptions {
   /** Most refusals remembered at once. Default 10,000. */
@@ -13,6 +14,8 @@ export interface DenyCacheOptions {
   readonly maxAgeMs?: number
   /** Monotonic milliseconds. Default `performance.now`. */
   readonly now?: () => number
+  /** Is called with an event for each refusal that is repeated. */
+  readonly observe?: Observer | undefined
 }
 
 interface Refusal {
@@ -30,9 +33,11 @@ interface Refusal {
  * answered, so that they are never too short.
  *
  * Only what can be repeated exactly is: requests of one policy, when nothing at all is left (else a smaller cost
- * may still change the figures), at the cost that was refused (waits of others differ). Leases end at any moment
- * and are always asked about. A refund or reset through this store is heeded at once; one through another
- * process, within `maxAgeMs`.
+ * may still change the figures), at the cost that was refused (waits of others differ), without a block. Slots that
+ * are held may be released at any moment, and are always asked about. A refund, reset or block through this store
+ * takes effect at once; one through another process, within `maxAgeMs`.
+ * @example
+ * const store = new DenyCache(new FallbackStore(new RedisStore({ client })))
  */
 export class DenyCache implements Store<true> {
   readonly async = true as const
@@ -41,10 +46,10 @@ export class DenyCache implements Store<true> {
   readonly #maxAge: number
   readonly #now: () => number
   readonly #refusals = new Map<string, Refusal>()
-  #repeated = 0
+  readonly #observe: Observer | undefined
 
   constructor(store: Store, options: DenyCacheOptions = {}) {
-    const { maxEntries = 10_000, maxAgeMs = 1_000, now = () => performance.now() } = options
+    const { maxEntries = 10_000, maxAgeMs = 1_000, now = () => performance.now(), observe } = options
     if (!(Number.isSafeInteger(maxEntries) && maxEntries > 0)) {
       throw new ConfigError('maxEntries must be a whole number above 0')
     }
@@ -53,25 +58,19 @@ export class DenyCache implements Store<true> {
     this.#max = maxEntries
     this.#maxAge = maxAgeMs
     this.#now = now
-  }
-
-  /** Refusals answered without the store. */
-  get repeated(): number {
-    return this.#repeated
+    this.#observe = observe
   }
 
   async decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
     const step = steps[0]
-    if (steps.length !== 1 || step!.role !== 'enforce' || isLease(step!)) {
-      return this.#store.decide(steps, peek)
-    }
+    if (steps.length !== 1 || !isRepeatable(step!)) return this.#store.decide(steps, peek)
     const asked = this.#now()
     const name = nameOf(step!)
     const known = this.#refusals.get(name)
-    if (known !== undefined && known.step.plan === step!.plan && known.step.cost === step!.cost) {
+    if (known !== undefined && known.step.rule.plan === step!.rule.plan && known.step.cost === step!.cost) {
       const repeated = repeat(known, asked, this.#maxAge)
       if (repeated !== undefined) {
-        this.#repeated++
+        this.#observe?.({ type: 'repeated', policy: step!.rule.name })
         return repeated
       }
     }
@@ -89,9 +88,13 @@ export class DenyCache implements Store<true> {
     return settled
   }
 
-  async reset(step: Pick<Step, 'plan' | 'policy' | 'key'>): Promise<void> {
-    await this.#store.reset(step)
-    this.#refusals.delete(nameOf(step))
+  async reset(state: StateName): Promise<void> {
+    await this.#store.reset(state)
+    this.#refusals.delete(nameOf(state))
+  }
+
+  async block(state: StateName, ticks: number): Promise<void> {
+    await this.#store.block(state, ticks)
   }
 
   async close(): Promise<void> {
@@ -111,9 +114,14 @@ export class DenyCache implements Store<true> {
   }
 }
 
-/** Policies and kinds hold no NUL, so no two states share a name. */
-function nameOf({ policy, plan, key }: Pick<Step, 'plan' | 'policy' | 'key'>): string {
-  return `${policy}\0${plan.kind}\0${key}`
+/** A block may begin or end by other requests than this one. */
+function isRepeatable(step: Step): boolean {
+  return step.rule.role === 'enforce' && step.rule.block === undefined && !holdsSlots(step)
+}
+
+/** Namespaces and kinds hold no NUL, so no two states share a name. */
+function nameOf({ rule: { namespace, plan }, key }: StateName): string {
+  return `${namespace}\0${plan.kind}\0${key}`
 }
 
 /** The refusal as it reads now; `undefined` once the store might answer otherwise, or more than waits have changed. */

@@ -1,33 +1,34 @@
-import type { Plan } from '../core/decide/algorithm.ts'
-import { planOf } from '../core/decide/algorithms.ts'
 import { admitted } from '../core/decide/combine.ts'
 import type { Figures } from '../core/decide/figures.ts'
-import type { Step } from '../core/decide/step.ts'
+import { canRefuse } from '../core/decide/role.ts'
+import type { Rule } from '../core/decide/rule.ts'
+import { shareOf } from '../core/decide/share.ts'
 import { ConfigError, StoreError } from '../core/errors.ts'
-import { Breaker, type BreakerOptions, type BreakerState } from './breaker.ts'
+import type { BreakerState, Observer } from '../observe/events.ts'
+import { Breaker, type BreakerOptions } from './breaker.ts'
 import { Deadline } from './deadline.ts'
 import { MemoryStore } from './memory.ts'
-import type { Charge, Once, Outcome, Store } from './store.ts'
+import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
 
 export interface FallbackOptions extends BreakerOptions {
   /** Milliseconds that the store has to answer. Default 50. */
   readonly deadlineMs?: number
-  /** Share of each limit, above 0 to 1, that `local` steps grant in this process: 1/nodes keeps to the whole. Default 1. */
+  /** Share of each limit, above 0 to 1, that `local` rules grant in this process: 1/nodes keeps to the whole. Default 1. */
   readonly localShare?: number
-  /** Told how many milliseconds each answer took. */
-  readonly onAnswer?: (ms: number) => void
-  /** Told of each failure, and of the breaker's state after it. */
-  readonly onFailure?: (error: unknown, state: BreakerState) => void
+  /** Is called with an event for each answer, each failure, and each change of a breaker. */
+  readonly observe?: Observer | undefined
   /** Monotonic milliseconds. Default `performance.now`. */
   readonly now?: () => number
 }
 
 /**
- * Answers in place of a store that is slow or gone, by each step's `onStoreError`: `open` admits, `closed`
- * refuses, `local` decides in this process by a share of the limit. Slow and broken are one: after the deadline,
+ * Answers in place of a store that is slow or down, by each rule's `onStoreError`: `open` admits, `closed`
+ * refuses, `local` decides in this process by a share of the limit. Slow and broken are treated alike: after the deadline,
  * which does not depend on any client's queue, or any error. A breaker then stops asking for a while, so that
  * answers come at once; where the store has shards, by a breaker for each. Nothing is ever asked twice: a late reply
  * may have charged.
+ * @example
+ * const store = new FallbackStore(new RedisStore({ client }), { deadlineMs: 50 })
  */
 export class FallbackStore implements Store<true> {
   readonly async = true as const
@@ -38,29 +39,27 @@ export class FallbackStore implements Store<true> {
   readonly #breakerOptions: BreakerOptions
   readonly #share: number
   readonly #now: () => number
-  readonly #onAnswer: (ms: number) => void
-  readonly #onFailure: (error: unknown, state: BreakerState) => void
-  readonly #shares = new WeakMap<Plan, Plan>()
+  readonly #observe: Observer
+  readonly #localRules = new WeakMap<Rule, Rule>()
 
   constructor(store: Store, options: FallbackOptions = {}) {
     const {
       deadlineMs = 50,
       localShare = 1,
       now = () => performance.now(),
-      onAnswer = () => undefined,
-      onFailure = () => undefined,
+      observe = () => undefined,
     } = options
     if (!(deadlineMs > 0 && deadlineMs <= 60_000))
-      throw new ConfigError('deadlineMs must lie above 0, up to 60000')
-    if (!(localShare > 0 && localShare <= 1)) throw new ConfigError('localShare must lie above 0, up to 1')
+      throw new ConfigError('deadlineMs must be > 0 and ≤ 60000', { path: ['deadlineMs'] })
+    if (!(localShare > 0 && localShare <= 1))
+      throw new ConfigError('localShare must be > 0 and ≤ 1', { path: ['localShare'] })
     this.#store = store
     this.#local = new MemoryStore()
     this.#deadline = new Deadline(deadlineMs, now)
     this.#breakerOptions = options
     this.#share = localShare
     this.#now = now
-    this.#onAnswer = onAnswer
-    this.#onFailure = onFailure
+    this.#observe = observe
   }
 
   /** Of several breakers, the worst. */
@@ -85,16 +84,21 @@ export class FallbackStore implements Store<true> {
       const breakers = this.#breakersOf(charges.map(({ step }) => step))
       return this.#ask(breakers, () => this.#store.settle(charges, once))
     }
-    const own = local.filter(({ step }) => step.onStoreError === 'local')
+    const own = local.filter(({ step }) => step.rule.onStoreError === 'local')
     return this.#local.settle(
-      own.map((charge) => ({ ...charge, step: this.#ownShare(charge.step) })),
+      own.map((charge) => ({ ...charge, step: this.#localStep(charge.step) })),
       once,
     )
   }
 
-  async reset(step: Pick<Step, 'plan' | 'policy' | 'key'>): Promise<void> {
-    this.#local.reset({ ...step, plan: this.#shareOf(step.plan) })
-    await this.#ask(this.#breakersOf([step]), () => this.#store.reset(step))
+  async reset(state: StateName): Promise<void> {
+    this.#local.reset(this.#localStep(state))
+    await this.#ask(this.#breakersOf([state]), () => this.#store.reset(state))
+  }
+
+  async block(state: StateName, ticks: number): Promise<void> {
+    if (state.rule.onStoreError === 'local') this.#local.block(this.#localStep(state), ticks)
+    await this.#ask(this.#breakersOf([state]), () => this.#store.block(state, ticks))
   }
 
   /** What the store does not answer within the deadline is not waited for. */
@@ -109,7 +113,8 @@ export class FallbackStore implements Store<true> {
     return [...shards].map((shard) => {
       const known = this.#breakers.get(shard)
       if (known !== undefined) return known
-      const breaker = new Breaker(this.#breakerOptions, this.#now)
+      const changed = (state: BreakerState): void => this.#observe({ type: 'breaker', state, shard })
+      const breaker = new Breaker(this.#breakerOptions, this.#now, changed)
       this.#breakers.set(shard, breaker)
       return breaker
     })
@@ -130,47 +135,37 @@ export class FallbackStore implements Store<true> {
         throw cause
       }
       for (const breaker of breakers) breaker.failed()
-      this.#onFailure(cause, worstOf(breakers))
+      this.#observe({ type: 'store-failed', error: cause })
       throw cause instanceof StoreError ? cause : new StoreError('the store failed', { cause })
     }
     for (const breaker of breakers) breaker.succeeded()
-    this.#onAnswer(this.#now() - began)
+    this.#observe({ type: 'store-answered', ms: this.#now() - began })
     return answer
   }
 
   #degraded(steps: readonly Step[], peek: boolean, retryInMs: number): Outcome {
-    const closed = steps.some(({ onStoreError, role }) => onStoreError === 'closed' && role !== 'shadow')
-    const own = steps.flatMap((step, i) => (step.onStoreError === 'local' ? [i] : []))
+    const closed = steps.some(({ rule }) => rule.onStoreError === 'closed' && canRefuse(rule.role))
+    const own = steps.filter(({ rule }) => rule.onStoreError === 'local').map((step) => this.#localStep(step))
     // Where the request is refused anyway, nothing is charged.
-    const asked = own.map((i) => ({
-      ...this.#ownShare(steps[i]!),
-      watches: own.indexOf(steps[i]!.watches ?? -1),
-    }))
-    const local = this.#local.decide(asked, peek || closed)
-    const figures = steps.map((step, i) => {
-      if (step.onStoreError === 'local') return local.figures[own.indexOf(i)]!
-      return step.onStoreError === 'closed' ? refusing(step, retryInMs) : admitting(step)
+    const local = this.#local.decide(own, peek || closed)
+    const localFigures = local.figures.values()
+    const figures = steps.map((step) => {
+      if (step.rule.onStoreError === 'local') return localFigures.next().value!
+      return step.rule.onStoreError === 'closed' ? refusing(step, retryInMs) : admitting(step)
     })
     return { allowed: admitted(steps, figures), at: local.at, figures, degraded: true }
   }
 
-  #ownShare(step: Step): Step {
-    return { ...step, plan: this.#shareOf(step.plan) }
-  }
-
-  #shareOf(plan: Plan): Plan {
-    const { source } = plan
-    if (this.#share === 1 || source === undefined || source.limit === 0) return plan
-    const known = this.#shares.get(plan)
-    if (known !== undefined) return known
-    const part = (units: number): number => Math.max(1, Math.floor(units * this.#share))
-    const share = planOf({
-      ...source,
-      limit: part(source.limit),
-      ...(source.burst === undefined ? undefined : { burst: part(source.burst) }),
-    })
-    this.#shares.set(plan, share)
-    return share
+  /** The same for a rule of this process's share. */
+  #localStep<S extends StateName>(step: S): S {
+    if (this.#share === 1) return step
+    const { rule } = step
+    let local = this.#localRules.get(rule)
+    if (local === undefined) {
+      local = { ...rule, plan: shareOf(rule.plan, this.#share) }
+      this.#localRules.set(rule, local)
+    }
+    return { ...step, rule: local }
   }
 }
 
@@ -185,7 +180,7 @@ function worstOf(breakers: readonly Breaker[]): BreakerState {
 }
 
 /** A closed step cannot say when its limit admits again; it can say when the store is asked again. */
-function refusing({ plan }: Step, wait: number): Figures {
+function refusing({ rule: { plan } }: Step, wait: number): Figures {
   return {
     allowed: false,
     limit: plan.capacity,
@@ -197,7 +192,7 @@ function refusing({ plan }: Step, wait: number): Figures {
   }
 }
 
-function admitting({ plan, cost }: Step): Figures {
+function admitting({ rule: { plan }, cost }: Step): Figures {
   const remaining = Math.max(0, plan.capacity - cost)
   return {
     allowed: true,

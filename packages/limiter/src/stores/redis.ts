@@ -1,15 +1,16 @@
 import type { Clock } from '../clock.ts'
-import type { Step } from '../core/decide/step.ts'
+import { cannotBlock } from '../core/decide/run.ts'
 import { ConfigError } from '../core/errors.ts'
 import { Batches } from './redis/batches.ts'
-import { callToSettle } from './redis/call.ts'
+import { callToBlock, callToSettle } from './redis/call.ts'
 import { type RedisClient, type Send, senderOf } from './redis/client.ts'
-import { Laws } from './redis/laws.ts'
-import { Names, type State, slotOf } from './redis/names.ts'
-import { LOST, lost, Runner, TRIES } from './redis/runner.ts'
+import { LuaPrograms } from './redis/lua-programs.ts'
+import { Names, slotOf } from './redis/names.ts'
+import { NO_WINDOW, noWindowError, Runner, TRIES } from './redis/runner.ts'
 import { decideSplit } from './redis/split.ts'
+import { StatesBySwap } from './redis/states-by-swap.ts'
 import { StoreTime } from './redis/store-time.ts'
-import type { Charge, Once, Outcome, Store } from './store.ts'
+import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
 
 export type { RedisClient, Send } from './redis/client.ts'
 
@@ -35,13 +36,19 @@ const MOST_STEPS = 1_000
 const SLOTS_OF_SHARD = 64
 /** All slots as one, where there is no cluster. */
 const ANYWHERE = 0
+/** From here on downwards: the same slots, of states that no script decides about. */
+const BY_SWAP = -1
 
 /**
  * Keeps state in Redis (6.2 or later) or Valkey and decides there, by the server's clock: one script for a request,
- * or for several that are asked for at once. A state expires when it means nothing any more, rounded up to a
- * millisecond; what was written under a larger limit, when that one was full again.
+ * or for several that are asked for at once. A state expires when it has recovered, rounded up to a millisecond; what
+ * was written under a larger limit, when that one was full again. Algorithms without a twin in Lua are decided in this
+ * process, in two trips (redis/states-by-swap.ts).
  *
- * A request whose keys differ may meet several slots of a cluster: redis/split.ts says what is promised then.
+ * A request whose keys differ may need several slots of a cluster: redis/split.ts says what is promised then.
+ * @example
+ * const client = new Redis({ autoResendUnfulfilledCommands: false }) // ioredis
+ * const store = new FallbackStore(new RedisStore({ client }))
  */
 export class RedisStore implements Store<true> {
   readonly async = true
@@ -49,8 +56,9 @@ export class RedisStore implements Store<true> {
   readonly #cluster: boolean
   readonly #names: Names
   readonly #time: StoreTime
-  readonly #laws = new Laws()
+  readonly #programs = new LuaPrograms()
   readonly #batches: Batches
+  readonly #bySwap: StatesBySwap
 
   /** @throws ConfigError */
   constructor(options: RedisStoreOptions) {
@@ -63,7 +71,8 @@ export class RedisStore implements Store<true> {
     this.#cluster = sender.cluster
     this.#names = new Names(prefix)
     this.#time = new StoreTime(clock)
-    this.#batches = new Batches(this.#runner, this.#laws, this.#time)
+    this.#batches = new Batches(this.#runner, this.#programs, this.#time)
+    this.#bySwap = new StatesBySwap(this.#runner, this.#names, this.#time)
   }
 
   async decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
@@ -71,30 +80,34 @@ export class RedisStore implements Store<true> {
     if (steps.length > MOST_STEPS) {
       throw new RangeError(`a request has ${MOST_STEPS} steps at most, not ${steps.length}`)
     }
-    for (const { plan } of steps) this.#laws.check(plan)
-    if (!this.#cluster) return this.#decide(steps, peek, ANYWHERE)
-    const slots = steps.map(slotOf)
-    if (slots.every((slot) => slot === slots[0])) return this.#decide(steps, peek, slots[0]!)
-    return decideSplit(steps, peek, slots, {
-      decide: (own, look, slot) => this.#decide(own, look, slot),
+    const places = steps.map((step) => this.#placeOf(step))
+    if (places.every((place) => place === places[0])) return this.#decide(steps, peek, places[0]!)
+    return decideSplit(steps, peek, places, {
+      decide: (own, look, place) => this.#decide(own, look, place),
       settle: (charges) => this.#settle(charges, undefined),
     })
   }
 
   /** Within a cluster each slot settles for itself, and remembers `once` for itself. */
   async settle(charges: readonly Charge[], once?: Once): Promise<boolean> {
-    for (const { step } of charges) this.#laws.check(step.plan)
     this.#batches.flush()
-    if (!this.#cluster || charges.length === 0) return this.#settle(charges, once)
-    const slots = charges.map(({ step }) => slotOf(step))
-    const groups = [...new Set(slots)].map((slot) => charges.filter((_, i) => slots[i] === slot))
+    const places = charges.map(({ step }) => this.#placeOf(step))
+    if (places.every((place) => place === places[0])) return this.#settle(charges, once)
+    const groups = [...new Set(places)].map((place) => charges.filter((_, i) => places[i] === place))
     return (await Promise.all(groups.map((group) => this.#settle(group, once)))).includes(true)
   }
 
-  async reset(state: State): Promise<void> {
+  async reset(state: StateName): Promise<void> {
     this.#batches.flush()
-    const name = this.#names.state(state)
-    await this.#runner.tell(['UNLINK', name], name)
+    const { state: name, block } = this.#names.of(state)
+    await this.#runner.send(['UNLINK', name, ...(block === undefined ? [] : [block])], name)
+  }
+
+  async block(state: StateName, ticks: number): Promise<void> {
+    const { block } = this.#names.of(state)
+    if (block === undefined) throw cannotBlock(state.rule)
+    this.#batches.flush()
+    await this.#runner.run(callToBlock(this.#programs, this.#time, block, state.rule.block!, ticks), 2)
   }
 
   /** Waits for what was asked. The client stays open. */
@@ -106,21 +119,31 @@ export class RedisStore implements Store<true> {
     return this.#cluster ? Math.floor(slotOf(step) / SLOTS_OF_SHARD) : ANYWHERE
   }
 
-  #decide(steps: readonly Step[], peek: boolean, slot: number): Promise<Outcome> {
-    const names = steps.map((step) => this.#names.state(step))
-    return this.#batches.decide(steps, names, peek, slot)
+  /** Steps of one place are decided by one script: they are in one slot, and scripts know their algorithms or do not. */
+  #placeOf(step: Step): number {
+    const slot = this.#cluster ? slotOf(step) : ANYWHERE
+    return this.#programs.has(step.rule.plan) ? slot : BY_SWAP - slot
+  }
+
+  #decide(steps: readonly Step[], peek: boolean, place: number): Promise<Outcome> {
+    if (place <= BY_SWAP) return this.#bySwap.decide(steps, peek)
+    const names = steps.map((step) => this.#names.of(step))
+    return this.#batches.decide(steps, names, peek, place)
   }
 
   async #settle(charges: readonly Charge[], once: Once | undefined): Promise<boolean> {
-    const names = charges.map(({ step }) => this.#names.state(step))
-    if (once !== undefined) {
-      names.push(this.#names.once(once.id, this.#cluster ? charges[0]?.step : undefined))
-    }
+    const first = charges[0]?.step
+    const remembers = once && this.#names.once(once.id, this.#cluster ? first : undefined)
+    if (first !== undefined && this.#placeOf(first) <= BY_SWAP)
+      return this.#bySwap.settle(charges, once, remembers ?? '')
+    const names = charges.map(({ step }) => this.#names.of(step).state)
+    if (remembers !== undefined) names.push(remembers)
     for (let tries = 0; tries < TRIES; tries++) {
-      const [at, done] = await this.#runner.run(callToSettle(this.#laws, this.#time, charges, names, once), 2)
-      this.#time.told(at!)
-      if (done !== LOST) return done === 1
+      const call = callToSettle(this.#programs, this.#time, charges, names, once)
+      const [at, done] = await this.#runner.run(call, 2)
+      this.#time.sync(at!)
+      if (done !== NO_WINDOW) return done === 1
     }
-    throw lost()
+    throw noWindowError()
   }
 }

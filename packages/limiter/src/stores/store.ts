@@ -1,18 +1,9 @@
 import type { Outcome } from '../core/decide/outcome.ts'
-import type { Step } from '../core/decide/step.ts'
+import type { Charge } from '../core/decide/run.ts'
+import type { StateName, Step } from '../core/decide/step.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 
-export type { Outcome }
-
-/** A later correction of one step's charge. */
-export interface Charge {
-  readonly step: Step
-  /** When the step was charged ({@link Outcome.chargedAt}, else {@link Outcome.at}). */
-  readonly at: number
-  /** Above 0: charge so much more, even into debt. Below 0: give so much back, where the charge still counts. */
-  readonly change: number
-  /** The charge was made without the shared store. */
-  readonly degraded?: true
-}
+export type { Charge, Outcome, StateName, Step }
 
 /**
  * Settles at most once: of several settlements that name one id only the first happens, and none at or after
@@ -24,7 +15,8 @@ export interface Once {
 }
 
 /**
- * Keeps state and runs steps atomically; knows nothing of any algorithm. That is all a store does.
+ * Where state is. A store gets and keeps the states of one request atomically, and leaves what becomes of them to
+ * `run`, `correct` and `block` (core/decide/run.ts), or to the same thing written for where the state is.
  *
  * A store has one clock, its own: monotonic in process, the server's where it is shared. Steps of one request
  * that name the same state must have been merged (engine.ts does). Failures are thrown (or reject) as StoreError.
@@ -34,17 +26,17 @@ export interface Store<Async extends boolean = boolean> {
   readonly async: Async
   /**
    * Charges every step that admits, if the request is admitted, else none. With `peek` it only looks.
-   * A refused request changes nothing, but for guards being told.
+   * A refused request changes nothing, except that blocks count it. The answer is only read: it may be frozen, and the
+   * same figures may be given twice.
    */
-  decide(steps: readonly Step[], peek: boolean): Answer<Async, Outcome>
+  decide(steps: readonly Step[], peek: boolean): MaybePromise<Outcome, Async>
   /** Corrects charges, all together; `false` when `once` was spent or is over, and then nothing has changed. */
-  settle(charges: readonly Charge[], once?: Once): Answer<Async, boolean>
-  /** Forgets one state. */
-  reset(step: Pick<Step, 'plan' | 'policy' | 'key'>): Answer<Async, void>
-  close(): Answer<Async, void>
+  settle(charges: readonly Charge[], once?: Once): MaybePromise<boolean, Async>
+  /** Forgets what a key has used of a rule, and its block. */
+  reset(state: StateName): MaybePromise<void, Async>
+  /** Refuses a key for so many microseconds, whatever it has used; 0 ends its block. Only for rules that block. */
+  block(state: StateName, ticks: number): MaybePromise<void, Async>
+  close(): MaybePromise<void, Async>
   /** Which part of the store answers for a step, where parts can fail by themselves. Absent: it fails as a whole. */
   shardOf?(step: Pick<Step, 'key'>): number
 }
-
-/** A store in process answers at once, a shared one by promise. */
-export type Answer<Async extends boolean, T> = Async extends true ? Promise<T> : T

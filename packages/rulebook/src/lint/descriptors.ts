@@ -1,5 +1,5 @@
-import type { Descriptor } from '@sluice/limiter/core/match/rule'
-import { wildcard } from '@sluice/limiter/core/match/wildcard'
+import type { Descriptor } from '@sluice/limiter/rules'
+import { wildcard } from '@sluice/limiter/rules'
 import { shown } from '../mistake.ts'
 import type { Problem } from '../problem.ts'
 import { type Placed, placeOf, problemIn } from './placed.ts'

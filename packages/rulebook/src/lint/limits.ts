@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Limit } from '@sluice/limiter/core/match/rule'
+import type { Limit } from '@sluice/limiter/rules'
 import { shown } from '../mistake.ts'
 import type { Problem } from '../problem.ts'
 import { type Placed, placeOf, problemIn } from './placed.ts'

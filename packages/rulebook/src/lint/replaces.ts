@@ -1,5 +1,5 @@
+import { nearest } from '@sluice/limiter/errors'
 import { shown } from '../mistake.ts'
-import { nearest } from '../nearest.ts'
 import type { Problem } from '../problem.ts'
 import type { Path } from '../syntax/source.ts'
 import { type Placed, problemIn } from './placed.ts'

@@ -1,4 +1,4 @@
-import type { Descriptor, DescriptorLimit } from '@sluice/limiter/core/match/rule'
+import type { Descriptor, DescriptorLimit } from '@sluice/limiter/rules'
 import { describe, expect, it } from 'vitest'
 import { formatProblem, loadText, RulebookError } from '../index.ts'
 
@@ -140,26 +140,26 @@ describe('a descriptor that cannot be meant', () => {
   it.each([
     ['{ requests_per_unit: 5 }', '4:5: "unit" is missing'],
     ['{ unit: , requests_per_unit: 5 }', '4:19: "unit" is empty'],
-    ['{ unit: seconds, requests_per_unit: 5 }', '"seconds" is no unit; units are'],
-    ['{ unit: minute, period: 10s, requests_per_unit: 5 }', '4:19: "unit" means nothing beside period'],
+    ['{ unit: seconds, requests_per_unit: 5 }', '"seconds" is not a unit; units are'],
+    ['{ unit: minute, period: 10s, requests_per_unit: 5 }', '4:19: "unit" has no effect beside period'],
     [
       '{ unit_multiplier: 2, period: 10s, requests_per_unit: 5 }',
-      '4:19: "unit_multiplier" means nothing beside period',
+      '4:19: "unit_multiplier" has no effect beside period',
     ],
     ['{ unit: year, unit_multiplier: 286, requests_per_unit: 5 }', '4:48:'],
-    ['{ unit: day, requests_per_unit: 5, burst: 9 }', '4:59: burst means nothing to fixed-window'],
+    ['{ unit: day, requests_per_unit: 5, burst: 9 }', '4:59: "burst" is not supported by fixed-window'],
     [
       '{ unit: day, requests_per_unit: 9007199254740991, algorithm: gcra }',
       '4:49: 9007199254740991 units over',
     ],
     [
       '{ period: calendar-day, algorithm: gcra, requests_per_unit: 5 }',
-      '4:77: a calendar period goes with fixed-window',
+      '4:77: a calendar period is not supported by gcra',
     ],
-    ['{ unit: day, anchor: 02:30 }', '4:38: an anchor goes with a calendar period'],
+    ['{ unit: day, anchor: 02:30 }', '4:38: an anchor needs a calendar period'],
     ['{ unit: day, requests_per_unit: 5, lease: 6 }', '4:59: a lease of 6 never fits into 5'],
-    ['{ unlimited: true, lease: 2 }', '4:36: "lease" means nothing beside unlimited'],
-    ['{ unlimited: true, burst: 9 }', '4:36: "burst" means nothing beside unlimited'],
+    ['{ unlimited: true, lease: 2 }', '4:36: "lease" has no effect beside unlimited'],
+    ['{ unlimited: true, burst: 9 }', '4:36: "burst" has no effect beside unlimited'],
     ['{ unit: day, name: ä }', '4:36: "ä" is not a name'],
     ['{ unit: day, name: "" }', '4:36: "name" must not be empty'],
     ['{ unit: day, replaces: [a] }', '4:41: item 1 of "replaces" must be a map, not "a"'],

@@ -1,4 +1,4 @@
-import type { Descriptor } from '@sluice/limiter/core/match/rule'
+import type { Descriptor } from '@sluice/limiter/rules'
 import { z } from 'zod'
 import { shown } from '../mistake.ts'
 import { type Path, positionOf, type Report, type Source, spotAt, textAt } from '../syntax/source.ts'

@@ -1,5 +1,5 @@
-import type { CalendarPeriod } from '@sluice/limiter/core/decide/policy'
-import type { Quota } from '@sluice/limiter/core/match/rule'
+import type { CalendarPeriod } from '@sluice/limiter'
+import type { Quota } from '@sluice/limiter/rules'
 import { z } from 'zod'
 import { Mistake, shown } from '../mistake.ts'
 import { parseDuration, parsePeriod, parseQuota } from './quota.ts'

@@ -1,6 +1,6 @@
+import { nearest } from '@sluice/limiter/errors'
 import type { z } from 'zod'
 import { shown } from '../mistake.ts'
-import { nearest } from '../nearest.ts'
 import type { Problem } from '../problem.ts'
 import { nameOf, type Path, problemAt, type Source, spotAt } from '../syntax/source.ts'
 import type { Spot } from '../syntax/tree.ts'

@@ -1,7 +1,6 @@
-import { parsePart } from '@sluice/limiter/core/identify/part'
-import { costOf } from '@sluice/limiter/core/match/cost'
+import { nearest } from '@sluice/limiter/errors'
+import { costOf, parsePart } from '@sluice/limiter/rules'
 import { reading } from '../mistake.ts'
-import { nearest } from '../nearest.ts'
 
 const PARTS = ['ip', 'user', 'tenant', 'api-key', 'path', 'route', 'method', 'host']
 const NAMED = ['header', 'cookie', 'query', 'param', 'attribute']

@@ -1,4 +1,4 @@
-import type { Limit } from '@sluice/limiter/core/match/rule'
+import type { Limit } from '@sluice/limiter/rules'
 import { describe, expect, it } from 'vitest'
 import { formatProblem, loadText, RulebookError } from '../index.ts'
 
@@ -164,29 +164,29 @@ describe('a limit that cannot be meant', () => {
       'algorithm: tokenbucket',
       '6:16: "algorithm" must be one of token-bucket, gcra, leaky-bucket, fixed-window, sliding-window-log, sliding-window-counter, concurrency, not "tokenbucket" (did you mean "token-bucket"?)',
     ],
-    ['algorithm: fixed-window\nburst: 9', '7:12: burst means nothing to fixed-window'],
+    ['algorithm: fixed-window\nburst: 9', '7:12: "burst" is not supported by fixed-window'],
     ['burst: 0', '6:12: "burst" must be at least 1, not 0'],
-    ['rounding: up', '6:15: rounding means nothing to token-bucket'],
-    ['algorithm: gcra\nrefill: interval', '7:13: refill means nothing to gcra'],
-    ['on_limit: delay', '6:15: delaying goes with leaky-bucket'],
+    ['rounding: up', '6:15: "rounding" is not supported by token-bucket'],
+    ['algorithm: gcra\nrefill: interval', '7:13: "refill" is not supported by gcra'],
+    ['on_limit: delay', '6:15: delay is not supported by token-bucket: it needs an algorithm that queues'],
     [
       'on_limit: deprioritize\nblock: { after: 1, within: 1m, for: 1m }',
       '7:12: a rule that only lowers the priority',
     ],
-    ['spread: true', '6:13: spread goes with fixed-window and sliding-window-counter, not with token-bucket'],
+    ['spread: true', '6:13: spread is not supported by token-bucket: its windows begin with each key already'],
     ['lease: 1', '6:12: "lease" must be at least 2, not 1'],
     ['lease: 6', '6:12: a lease of 6 never fits into 5'],
-    ['cost: 3\nlease: 3', '7:12: a lease of 3 holds nothing beyond a request’s 3'],
-    ['mode: shadow\nlease: 2', '7:12: a lease goes with limits that are enforced, not with a shadow'],
-    ['algorithm: leaky-bucket\nlease: 2', '7:12: a lease does not go with leaky-bucket'],
+    ['cost: 3\nlease: 3', '7:12: the units taken ahead (3) must be more than the request cost (3)'],
+    ['mode: shadow\nlease: 2', '7:12: taking units ahead needs a limit that is enforced, and this one is of role shadow'],
+    ['algorithm: leaky-bucket\nlease: 2', '7:12: taking units ahead is not supported by leaky-bucket'],
     [
       'block: { after: 1, within: 1m, for: 1m }\nlease: 2',
-      '7:12: a lease does not go with a block, which hears of every request',
+      '7:12: taking units ahead is not supported beside a block',
     ],
-    ['anchor: 02:30', '6:13: an anchor goes with a calendar period'],
+    ['anchor: 02:30', '6:13: an anchor needs a calendar period'],
     ['cost: -1', '6:11: "cost" must be at least 0, not -1'],
     ['cost: 6', '6:11: a cost of 6 never fits into 5'],
-    ['cost: heder:x', '6:11: cost "heder:x" is no whole number'],
+    ['cost: heder:x', '6:11: cost "heder:x" is not a whole number'],
     ['cost: "header:x y"', '6:11: "header:x y" is no part'],
     ['soft: 80', '6:11: "soft" must be a percentage, such as 80%, not 80'],
     ['soft: 101%', '6:11: "101%" is not a percentage'],
@@ -198,7 +198,7 @@ describe('a limit that cannot be meant', () => {
     ['overrides: [{ match: big, limit: 5/minut }]', '(did you mean "5/minute"?)'],
     [
       'algorithm: fixed-window\noverrides: [{ match: big, limit: 5/minute, burst: 9 }]',
-      '7:55: burst means nothing to fixed-window',
+      '7:55: "burst" is not supported by fixed-window',
     ],
     ['when: {}', '6:11: there is no condition here'],
     ['when: { header: {} }', '6:21: there is no condition here'],
@@ -221,20 +221,20 @@ describe('a limit that cannot be meant', () => {
   it('names only people whom it could meet', () => {
     const byIp = 'name: a\nkey: [ip]\nlimit: 5/minute\n'
     expect(problemsOf(`${byIp}exempt: [acme]`)).toEqual([
-      expect.stringContaining('6:14: "acme" is no address or CIDR'),
+      expect.stringContaining('6:14: "acme" is not an address or CIDR'),
     ])
     expect(problemsOf(`${byIp}overrides: [{ match: acme, limit: 5/minute }]`)).toEqual([
-      expect.stringContaining('6:26: "acme" is no address or CIDR'),
+      expect.stringContaining('6:26: "acme" is not an address or CIDR'),
     ])
   })
 
   it('has its calendar period with fixed windows alone, all begun together', () => {
     expect(problemsOf('name: a\nkey: []\nlimit: 5/calendar-day')).toEqual([
-      'f:5:12: a calendar period goes with fixed-window, not with token-bucket',
+      'f:5:12: a calendar period is not supported by token-bucket, only by fixed-window',
     ])
     expect(
       problemsOf('name: a\nkey: []\nlimit: 5/calendar-day\nalgorithm: fixed-window\nspread: true'),
-    ).toEqual(['f:7:13: spread goes with no calendar period'])
+    ).toEqual(['f:7:13: spread is not supported with a calendar period: it would move windows off the calendar'])
     expect(
       problemsOf('name: a\nkey: []\nlimit: 5/calendar-day\nalgorithm: fixed-window\nanchor: 25:00'),
     ).toEqual([expect.stringContaining('f:7:13:')])

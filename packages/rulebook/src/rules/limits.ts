@@ -1,6 +1,12 @@
-import { parsePart } from '@sluice/limiter/core/identify/part'
-import type { Limit, OnMissingKey, PlanQuota, Quota, When } from '@sluice/limiter/core/match/rule'
-import { whom } from '@sluice/limiter/core/match/whom'
+import {
+  keyLookup,
+  type Limit,
+  type OnMissingKey,
+  type PlanQuota,
+  parsePart,
+  type Quota,
+  type When,
+} from '@sluice/limiter/rules'
 import { z } from 'zod'
 import { type Path, positionOf, type Report, type Source } from '../syntax/source.ts'
 import { type FieldsOf, fields, quota, read, text, whole } from './fields.ts'
@@ -82,7 +88,7 @@ const limitFields: FieldsOf<LimitText> = {
     .exactOptional(),
   replaces: z
     .array(ruleName)
-    .describe('Names of limits that this one stands in for, when both match.')
+    .describe('Names of limits that this one replaces, when both match.')
     .exactOptional(),
 }
 
@@ -95,7 +101,7 @@ export function limitOf(written: LimitText, source: Source, path: Path, report: 
   const options = optionsOf(written, 'token-bucket')
   const units = typeof cost === 'number' ? cost : 0
   const finish = quotaReader({ options, anchor, cost: units, base: path }, report)
-  checkPeople(written, path, report)
+  checkCallers(written, path, report)
   return {
     name,
     ...(when !== undefined && { when }),
@@ -135,12 +141,12 @@ function finishPlans(
   }
 }
 
-/** Reports exempt or overridden people whom the rule could never meet. */
-function checkPeople({ key, exempt = [], overrides = [] }: LimitText, path: Path, report: Report): void {
+/** Reports exempt or overridden callers that the rule could never apply to. */
+function checkCallers({ key, exempt = [], overrides = [] }: LimitText, path: Path, report: Report): void {
   const parts = key.map((part) => parsePart(part))
-  const people = [
+  const callers = [
     ...exempt.map((text, index) => ({ text, at: [...path, 'exempt', index] })),
     ...overrides.map(({ match }, index) => ({ text: match, at: [...path, 'overrides', index, 'match'] })),
   ]
-  for (const { text, at } of people) attempt(() => whom([[text, true]], parts), at, report)
+  for (const { text, at } of callers) attempt(() => keyLookup([[text, true]], parts), at, report)
 }

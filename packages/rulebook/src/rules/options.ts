@@ -1,15 +1,18 @@
-import { algorithms } from '@sluice/limiter/core/decide/algorithms'
-import type { AlgorithmName } from '@sluice/limiter/core/decide/policy'
-import type { OnLimit, OnStoreError, RuleOptions } from '@sluice/limiter/core/match/rule'
+import {
+  type AlgorithmName,
+  type AlgorithmSettings,
+  algorithmOptions,
+  algorithms,
+  type Option,
+} from '@sluice/limiter/algorithms'
+import type { OnLimit, OnStoreError } from '@sluice/limiter/decide'
+import type { LimitOptions } from '@sluice/limiter/rules'
 import { z } from 'zod'
 import { duration, type FieldsOf, fields, share, whole } from './fields.ts'
 
 /** The options that both formats share, as files name them. */
-export interface OptionsText {
+export interface OptionsText extends AlgorithmSettings {
   readonly algorithm?: AlgorithmName
-  readonly burst?: number
-  readonly rounding?: 'down' | 'up'
-  readonly refill?: 'greedy' | 'interval'
   readonly anchor?: string
   readonly on_limit?: OnLimit
   readonly mode?: 'enforce' | 'shadow'
@@ -21,20 +24,26 @@ export interface OptionsText {
   readonly lease?: number
 }
 
+/** A field for each option that any algorithm declares. */
+const algorithmFields = Object.fromEntries(
+  [...algorithmOptions].map(([name, { option, algorithms }]) => [
+    name,
+    schemaOf(option)
+      .describe(`${algorithms.join(', ')}: ${option.about}`)
+      .exactOptional(),
+  ]),
+) as FieldsOf<AlgorithmSettings>
+
+function schemaOf(option: Option): z.ZodType {
+  return option.type === 'whole' ? whole(option.least) : z.enum(option.words)
+}
+
 export const optionFields: FieldsOf<OptionsText> = {
   algorithm: z
     .enum(Object.keys(algorithms) as [AlgorithmName, ...AlgorithmName[]])
     .describe('How requests are counted.')
     .exactOptional(),
-  burst: whole(1).describe('Capacity of a bucket, where it is not the limit.').exactOptional(),
-  rounding: z
-    .enum(['down', 'up'])
-    .describe('sliding-window-counter: how the previous window’s weight is rounded. Default down.')
-    .exactOptional(),
-  refill: z
-    .enum(['greedy', 'interval'])
-    .describe('token-bucket: tokens flow in continuously (greedy, the default) or all at once each period.')
-    .exactOptional(),
+  ...algorithmFields,
   anchor: z
     .union([z.string(), z.int()])
     .transform(String)
@@ -77,21 +86,20 @@ export const optionFields: FieldsOf<OptionsText> = {
 }
 
 /** The model of the options among a rule's fields; `fallback` is the format's own algorithm. */
-export function optionsOf(text: OptionsText, fallback: AlgorithmName): RuleOptions {
+export function optionsOf(text: OptionsText, fallback: AlgorithmName): LimitOptions {
   const { algorithm = fallback, on_limit = 'deny', mode = 'enforce', on_store_error = 'open' } = text
-  const { burst, rounding, refill, soft, block, jitter, spread, lease } = text
+  const { soft, block, jitter, spread, lease } = text
+  const given = [...algorithmOptions.keys()].filter((name) => text[name] !== undefined)
   return {
     algorithm,
     onLimit: on_limit,
     mode,
     onStoreError: on_store_error,
-    ...(burst !== undefined && { burst }),
-    ...(rounding !== undefined && { rounding }),
-    ...(refill !== undefined && { refill }),
+    ...Object.fromEntries(given.map((name) => [name, text[name]])),
     ...(soft !== undefined && { soft }),
     ...(block !== undefined && { block }),
     ...(jitter !== undefined && { jitter }),
     ...(spread !== undefined && { spread }),
-    ...(lease !== undefined && { lease }),
+    ...(lease !== undefined && { prefetch: lease }),
   }
 }

@@ -1,17 +1,14 @@
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
-import type { AlgorithmName, Policy } from '@sluice/limiter/core/decide/policy'
-import type { Quota, RuleOptions } from '@sluice/limiter/core/match/rule'
-import { lawOf } from '@sluice/limiter/core/match/ruling'
+import { optionErrors, type Policy, planOf } from '@sluice/limiter/algorithms'
+import { type RuleOptions, ruleErrors } from '@sluice/limiter/decide'
+import type { ConfigError } from '@sluice/limiter/errors'
+import { type LimitOptions, type Quota, settingsOf } from '@sluice/limiter/rules'
 import { Mistake, reading } from '../mistake.ts'
 import type { Path, Report } from '../syntax/source.ts'
 import { anchored } from './quota.ts'
 
-/** Algorithms whose windows a phase can shift. */
-const PHASED: readonly AlgorithmName[] = ['fixed-window', 'sliding-window-counter']
-
 /** A rule as far as its quotas are concerned. */
-export interface Ruling {
-  readonly options: RuleOptions
+export interface QuotaRule {
+  readonly options: LimitOptions
   readonly anchor?: string | undefined
   /** What each request takes, where that is known. */
   readonly cost?: number
@@ -22,56 +19,59 @@ export interface Ruling {
 /** @param base the map in which a burst of the quota's own stands, where that is not `path` */
 export type QuotaReader = (quota: Quota, path: Path, base?: Path) => Quota
 
-/**
- * Reports options that would silently mean nothing. What it returns finishes the rule's quotas, one by one:
- * it puts the anchor in, and reports whatever no plan can be made of.
- */
-export function quotaReader(ruling: Ruling, report: Report): QuotaReader {
-  const { options, anchor, cost = 0, base } = ruling
-  const { algorithm, spread = false } = options
-  const { block, lease, ...plain } = options
-  const lawful = attempt(() => lawOf(plain, ''), [...base, 'on_limit'], report)
-  if (lawful && block) attempt(() => lawOf({ ...plain, block }, ''), [...base, 'block'], report)
-  if (lawful && lease) attempt(() => lawOf({ ...options, cost }, ''), [...base, 'lease'], report)
-  if (spread && !PHASED.includes(algorithm)) {
-    report([...base, 'spread'], `spread goes with ${PHASED.join(' and ')}, not with ${algorithm}`)
-  }
-  const sound = { algorithm, ...soundOptions(algorithm, options, base, report) }
+/** What files call an option of the model, where that is another name. */
+const FIELDS: Readonly<Record<string, string>> = { onLimit: 'on_limit', prefetch: 'lease' }
 
+/**
+ * Reads a rule's quotas, one by one: puts the anchor in, and reports all that no rule can be made of, each mistake
+ * once: at the option that is wrong, or at the quota.
+ */
+export function quotaReader({ options, anchor, cost = 0, base }: QuotaRule, report: Report): QuotaReader {
+  const reportOnce = once(report)
   return (written, path, ownBase = path) => {
-    const quota = anchor === undefined ? written : withAnchor(written, anchor, [...base, 'anchor'], report)
-    if (spread && typeof quota.period === 'object') {
-      report([...base, 'spread'], 'spread goes with no calendar period')
+    const quota =
+      anchor === undefined ? written : withAnchor(written, anchor, [...base, 'anchor'], reportOnce)
+    const policy = { ...settingsOf(options), ...quota } as Policy
+    const wrong = optionErrors(policy)
+    for (const error of wrong) {
+      const isOwn = error.path?.[0] === 'burst' && quota.burst !== undefined
+      reportOnce(fieldOf(error, isOwn ? ownBase : base), error.message)
     }
-    const { burst, ...rest } = quota
-    const own = burst === undefined ? {} : soundOptions(algorithm, { burst }, ownBase, report)
-    const plan = attempt(() => planOf({ ...sound, ...rest, ...own }), path, report)
-    if (plan !== undefined && plan.capacity > 0 && cost > plan.capacity) {
-      report([...base, 'cost'], `a cost of ${cost} never fits into ${plan.capacity}`)
+    const plan = attempt(() => planOf(without(policy, wrong)), path, reportOnce)
+    if (plan === undefined) return quota
+    const rule: RuleOptions = { ...options, cost }
+    for (const error of ruleErrors(plan, rule)) reportOnce(fieldOf(error, base), error.message)
+    const { capacity } = plan
+    if (capacity > 0 && cost > capacity) {
+      reportOnce([...base, 'cost'], `a cost of ${cost} never fits into ${capacity}`)
     }
-    if (plan !== undefined && plan.capacity > 0 && lease !== undefined && lease > plan.capacity) {
-      report([...base, 'lease'], `a lease of ${lease} never fits into ${plan.capacity}`)
+    if (capacity > 0 && options.prefetch !== undefined && options.prefetch > capacity) {
+      reportOnce([...base, 'lease'], `a lease of ${options.prefetch} never fits into ${capacity}`)
     }
     return quota
   }
 }
 
-type Options = Pick<Policy, 'burst' | 'rounding' | 'refill'>
+/** Where in the file an error's field stands. */
+function fieldOf({ path = [] }: ConfigError, base: Path): Path {
+  const [field, ...below] = path
+  return field === undefined ? base : [...base, FIELDS[field] ?? field, ...below]
+}
 
-/** Those options that the algorithm knows. */
-function soundOptions(algorithm: AlgorithmName, options: Options, base: Path, report: Report): Options {
-  const sound = {}
-  for (const name of ['burst', 'rounding', 'refill'] as const) {
-    if (options[name] === undefined) continue
-    const option = { [name]: options[name] }
-    const plan = attempt(
-      () => planOf({ algorithm, limit: 1, period: 1_000, ...option }),
-      [...base, name],
-      report,
-    )
-    if (plan !== undefined) Object.assign(sound, option)
+/** The policy without the options that are wrong, to find out what else is. */
+function without(policy: Policy, errors: readonly ConfigError[]): Policy {
+  const wrong = errors.map(({ path }) => path?.[0])
+  return Object.fromEntries(Object.entries(policy).filter(([name]) => !wrong.includes(name))) as Policy
+}
+
+/** Several quotas of one rule find the same mistake in its options. */
+function once(report: Report): Report {
+  const reported = new Set<string>()
+  return (path, message, extra) => {
+    const id = `${path.join('/')} ${message}`
+    if (!reported.has(id)) report(path, message, extra)
+    reported.add(id)
   }
-  return sound
 }
 
 function withAnchor(quota: Quota, anchor: string, path: Path, report: Report): Quota {
@@ -79,7 +79,7 @@ function withAnchor(quota: Quota, anchor: string, path: Path, report: Report): Q
   if (typeof period === 'object') {
     return { ...quota, period: attempt(() => anchored(period, anchor), path, report) ?? period }
   }
-  report(path, 'an anchor goes with a calendar period')
+  report(path, 'an anchor needs a calendar period')
   return quota
 }
 

@@ -1,9 +1,9 @@
-import { parseCalendar } from '@sluice/limiter/core/decide/fixed-window/calendar-text'
-import type { CalendarPeriod } from '@sluice/limiter/core/decide/policy'
-import type { Quota } from '@sluice/limiter/core/match/rule'
-import { TICKS_PER_MS, ticksOf } from '@sluice/limiter/core/time'
+import type { CalendarPeriod } from '@sluice/limiter'
+import { parseCalendar } from '@sluice/limiter/algorithms'
+import { nearest } from '@sluice/limiter/errors'
+import type { Quota } from '@sluice/limiter/rules'
+import { TICKS_PER_MS, ticksOf } from '@sluice/limiter/time'
 import { Mistake, reading, shown } from '../mistake.ts'
-import { nearest } from '../nearest.ts'
 
 const CALENDARS = ['calendar-day', 'calendar-week', 'calendar-month', 'calendar-year']
 const UNITS = ['second', 'minute', 'hour', 'day', 'week']

@@ -1,9 +1,9 @@
-import type { CalendarPeriod } from '@sluice/limiter/core/decide/policy'
-import type { DescriptorLimit, Quota } from '@sluice/limiter/core/match/rule'
-import { ticksOf } from '@sluice/limiter/core/time'
+import type { CalendarPeriod } from '@sluice/limiter'
+import { nearest } from '@sluice/limiter/errors'
+import type { DescriptorLimit, Quota } from '@sluice/limiter/rules'
+import { ticksOf } from '@sluice/limiter/time'
 import { z } from 'zod'
 import { shown } from '../mistake.ts'
-import { nearest } from '../nearest.ts'
 import { type Path, type Report, type Source, textAt } from '../syntax/source.ts'
 import { type FieldsOf, fields, period, type Word, whole, word } from './fields.ts'
 import { type OptionsText, optionFields, optionsOf } from './options.ts'
@@ -45,7 +45,7 @@ const rateLimitFields: FieldsOf<RateLimitText> = {
   name: word.describe('What other limits may replace, and answers repeat.').exactOptional(),
   replaces: z
     .array(fields({ name: word.describe('Its name.') }))
-    .describe('Limits that this one stands in for, when both match in one request.')
+    .describe('Limits that this one replaces, when both match in one request.')
     .exactOptional(),
   ...optionFields,
 }
@@ -76,7 +76,7 @@ export function rateLimitOf(
   }
   if (unlimited) {
     for (const field of Object.keys(written).filter((beside) => !BESIDE_UNLIMITED.includes(beside))) {
-      report([...path, field], `${JSON.stringify(field)} means nothing beside unlimited`, { part: 'key' })
+      report([...path, field], `${JSON.stringify(field)} has no effect beside unlimited`, { part: 'key' })
     }
     return model
   }
@@ -100,14 +100,14 @@ function periodOf(
   const length = UNITS.get(unit)
   if (period !== undefined) {
     for (const field of ['unit', 'unit_multiplier'].filter((beside) => Object.hasOwn(written, beside))) {
-      report([...path, field], `${JSON.stringify(field)} means nothing beside period`, { part: 'key' })
+      report([...path, field], `${JSON.stringify(field)} has no effect beside period`, { part: 'key' })
     }
     return period
   }
   if (unit === '') report([...path, 'unit'], '"unit" is missing')
   else if (length === undefined) {
     const units = [...UNITS.keys()]
-    report([...path, 'unit'], `${shown(unit)} is no unit; units are ${units.join(', ')}`, {
+    report([...path, 'unit'], `${shown(unit)} is not a unit; units are ${units.join(', ')}`, {
       hint: nearest(unit, units),
     })
   } else if (

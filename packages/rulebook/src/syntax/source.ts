@@ -1,4 +1,4 @@
-import type { Position } from '@sluice/limiter/core/errors'
+import type { Position } from '@sluice/limiter/errors'
 import type { LineCounter } from 'yaml'
 import type { Problem } from '../problem.ts'
 import type { Spot } from './tree.ts'

@@ -1,4 +1,4 @@
-import { explainRequest } from '@sluice/limiter/core/match/explain'
+import { explainRequest } from '@sluice/limiter/rules'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answered, type Bench, bench, get, post } from '../testing.ts'
 

@@ -1,8 +1,7 @@
-import type { Pipeline } from '@sluice/limiter/pipeline'
-import type { Store } from '@sluice/limiter/stores/store'
 import type { Registry } from 'prom-client'
 import { type App, createApp, type Log } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
+import type { Operations } from '../operations/operations.ts'
 import type { LiveRules } from '../rules/live-rules.ts'
 import { healthRoutes, type Readiness } from './health.ts'
 import { metricsRoute } from './metrics.ts'
@@ -11,9 +10,8 @@ import { resetRoute } from './reset.ts'
 import { rulesRoute } from './rules.ts'
 
 export interface AdminParts {
+  readonly operations: Operations
   readonly rules: LiveRules
-  readonly match: Pipeline<boolean>['match']
-  readonly store: Store
   readonly registry: Registry
   readonly readiness: Readiness
   readonly bounds: Bounds
@@ -21,12 +19,12 @@ export interface AdminParts {
 }
 
 /** For operators: whoever reaches it may reset and reload. */
-export function adminApp({ rules, match, store, registry, readiness, bounds, log }: AdminParts): App {
+export function adminApp({ operations, rules, registry, readiness, bounds, log }: AdminParts): App {
   const app = createApp(bounds, log)
   healthRoutes(app, readiness)
   metricsRoute(app, registry)
   rulesRoute(app, rules)
-  reloadRoute(app, rules)
-  resetRoute(app, rules, match, store, bounds)
+  reloadRoute(app, operations, rules)
+  resetRoute(app, operations, bounds)
   return app
 }

@@ -1,5 +1,5 @@
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
-import type { Step } from '@sluice/limiter/core/decide/step'
+import { planOf } from '@sluice/limiter/algorithms'
+import { ruleOf, type Step } from '@sluice/limiter/decide'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { App } from '../app.ts'
 
@@ -21,11 +21,9 @@ export function healthRoutes(app: App, readiness: Readiness): void {
 
 /** A look at a counter that nothing ever charges. */
 const PROBE: Step = {
-  plan: planOf({ algorithm: 'fixed-window', limit: 1, period: 'second' }),
-  policy: 'sluice/ready',
+  rule: ruleOf('ready', 'sluice/ready', planOf({ algorithm: 'fixed-window', limit: 1, period: 'second' })),
   key: '',
   cost: 0,
-  role: 'enforce',
 }
 const PROBE_MS = 1_000
 

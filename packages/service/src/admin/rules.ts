@@ -1,4 +1,4 @@
-import type { Descriptor, Domain, Limit } from '@sluice/limiter/core/match/rule'
+import type { Descriptor, Domain, Limit } from '@sluice/limiter/rules'
 import type { App } from '../app.ts'
 import type { Failure, LiveDomain, LiveRules } from '../rules/live-rules.ts'
 

@@ -1,4 +1,4 @@
-import type { PolicyFigures } from '@sluice/limiter/core/decide/decision'
+import type { PolicyFigures } from '@sluice/limiter'
 import type { Reply } from '@sluice/limiter/pipeline'
 import type { Schema } from '../schema.ts'
 

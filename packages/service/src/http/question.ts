@@ -1,6 +1,5 @@
-import type { DescriptorQuery } from '@sluice/limiter/core/match/descriptors'
-import type { Request } from '@sluice/limiter/core/request'
 import type { Question } from '@sluice/limiter/pipeline'
+import type { DescriptorQuery, Request } from '@sluice/limiter/rules'
 import type { Bounds } from '../bounds.ts'
 import { HttpError } from '../problem.ts'
 import { fields, list, type Schema, text, WHOLE } from '../schema.ts'

@@ -1,4 +1,4 @@
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
+import { planOf } from '@sluice/limiter/algorithms'
 import { isLease } from '@sluice/limiter/core/decide/step'
 import type { Charge, Store } from '@sluice/limiter/stores/store'
 import type { App } from '../app.ts'

@@ -1,11 +1,9 @@
-import type { Decision } from '@sluice/limiter/core/decide/decision'
-import { SluiceError } from '@sluice/limiter/core/errors'
-import type { Event, Observer } from '@sluice/limiter/observe/events'
+import { type Decision, SluiceError } from '@sluice/limiter'
+import type { Event, Observer } from '@sluice/limiter/events'
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
-import type { Reload } from '../rules/live-rules.ts'
 
 export interface LogOptions {
-  /** Default `info`. `debug` tells every decision: domain, policies, outcome; never a key. */
+  /** Default `info`. `debug` has every decision: domain, policies, outcome; never a key. */
   readonly level?: LevelWithSilent
   /** Default: standard output. */
   readonly stream?: DestinationStream
@@ -16,45 +14,37 @@ export function createLog({ level = 'info', stream }: LogOptions): Logger {
   return stream === undefined ? pino(options) : pino(options, stream)
 }
 
-/** Tells operators what happens. */
-export interface Journal {
-  /** Decisions, to those who debug. */
-  readonly observe: Observer
-  /** Once, until the store works again. */
-  storeFailed(error: unknown): void
-  reloaded(reload: Reload): void
-}
-
-export function createJournal(log: Logger): Journal {
+/** Writes to the log what operators need to know. Decisions only at `debug`; a failing store once, until it works. */
+export function logEvents(log: Logger): Observer {
   const debugs = log.isLevelEnabled('debug')
   let failing = false
-  return {
-    observe(event) {
-      if (failing && event.type === 'decided' && isFromStore(event.decision)) {
-        failing = false
-        log.info('the store works again')
-      }
-      if (debugs) debug(log, event)
-    },
-    storeFailed(error) {
-      if (!failing) log.error({ reason: reasonOf(error) }, 'the store fails')
+  return (event) => {
+    if (failing && event.type === 'decided' && isFromStore(event.decision)) {
+      failing = false
+      log.info('the store works again')
+    }
+    if (event.type === 'store-failed') {
+      if (!failing) log.error({ reason: reasonOf(event.error) }, 'the store fails')
       failing = true
-    },
-    reloaded(reload) {
-      if (reload.result === 'refused') {
-        const { error } = reload
-        const why = error instanceof SluiceError ? { reason: error.message } : { err: error }
-        log.error(why, 'the rules cannot be used: those in force stay')
-      } else log.info({ result: reload.result }, 'rules are in force as the files have them')
-    },
+    }
+    if (event.type === 'reloaded') logReload(log, event)
+    if (debugs) debug(log, event)
   }
+}
+
+function logReload(log: Logger, event: Extract<Event, { type: 'reloaded' }>): void {
+  if (event.result === 'refused') {
+    const { error } = event
+    const why = error instanceof SluiceError ? { reason: error.message } : { err: error }
+    log.error(why, 'the rules cannot be used: those in force stay')
+  } else log.info({ result: event.result }, 'rules are in force as the files have them')
 }
 
 function isFromStore({ degraded, policies }: Decision): boolean {
   return !degraded && policies.length > 0
 }
 
-/** Messages alone: what else a driver's error carries may tell of keys. */
+/** Messages alone: what else a driver's error carries may hold keys. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`

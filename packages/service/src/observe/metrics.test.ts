@@ -1,4 +1,4 @@
-import { StoreError } from '@sluice/limiter/core/errors'
+import { StoreError } from '@sluice/limiter'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import type { Store } from '@sluice/limiter/stores/store'
 import { afterEach, expect, test } from 'vitest'
@@ -111,6 +111,9 @@ class FailingStore implements Store<true> {
   }
   async reset(...args: Parameters<MemoryStore['reset']>): Promise<void> {
     this.#store.reset(...args)
+  }
+  async block(...args: Parameters<MemoryStore['block']>): Promise<void> {
+    this.#store.block(...args)
   }
   async close(): Promise<void> {
     this.#store.close()

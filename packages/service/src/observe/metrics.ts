@@ -1,24 +1,20 @@
-import type { DenyCache } from '@sluice/limiter/stores/deny-cache'
+import type { Event, Observer } from '@sluice/limiter/events'
 import type { FallbackStore } from '@sluice/limiter/stores/fallback'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Reload } from '../rules/live-rules.ts'
 import type { Stores } from '../stores.ts'
 import { versionOf } from '../version.ts'
 import type { Tallies, Tally } from './tallies.ts'
 
-/** What Prometheus is told. */
+/** What Prometheus reads, and the events that it is made of. */
 export interface Metrics {
   readonly registry: Registry
-  timed(seconds: number): void
-  storeAnswered(seconds: number): void
-  storeFailed(): void
-  reloaded(reload: Reload): void
+  readonly observe: Observer
 }
 
 const SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
-export function createMetrics(tallies: Tallies, { store, fallback, refusals }: Stores): Metrics {
+export function createMetrics(tallies: Tallies, { store, fallback }: Stores): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -26,7 +22,6 @@ export function createMetrics(tallies: Tallies, { store, fallback, refusals }: S
   reportPolicies(tallies, registers)
   if (store instanceof MemoryStore) reportMemory(store, registers)
   if (fallback !== undefined) reportBreaker(fallback, registers)
-  if (refusals !== undefined) reportRefusals(refusals, registers)
   new Gauge({
     name: 'sluice_build_info',
     help: '1, labelled with the version',
@@ -50,13 +45,26 @@ export function createMetrics(tallies: Tallies, { store, fallback, refusals }: S
     help: 'Questions that the store did not answer, or not in time',
     registers,
   })
-  return {
-    registry,
-    timed: (seconds) => duration.observe(seconds),
-    storeAnswered: (seconds) => answers.observe(seconds),
-    storeFailed: () => failures.inc(),
-    reloaded: reportReloads(registers),
+  const repeated = new Counter({
+    name: 'sluice_store_repeated_refusals_total',
+    help: 'Refusals repeated without asking the store',
+    registers,
+  })
+  const prefetched = new Counter({
+    name: 'sluice_store_prefetched_requests_total',
+    help: 'Requests granted from units taken ahead, without asking the store',
+    registers,
+  })
+  const reloaded = reportReloads(registers)
+  const observe = (event: Event): void => {
+    if (event.type === 'answered') duration.observe(event.ms / 1_000)
+    else if (event.type === 'store-answered') answers.observe(event.ms / 1_000)
+    else if (event.type === 'store-failed') failures.inc()
+    else if (event.type === 'repeated') repeated.inc()
+    else if (event.type === 'prefetched') prefetched.inc()
+    else if (event.type === 'reloaded') reloaded(event.result)
   }
+  return { registry, observe }
 }
 
 /** A counter whose values are kept elsewhere, as plain integers, and read when it is scraped. */
@@ -165,18 +173,7 @@ function reportBreaker(store: FallbackStore, registers: Registry[]): void {
   })
 }
 
-function reportRefusals(refusals: DenyCache, registers: Registry[]): void {
-  read(
-    registers,
-    'sluice_store_repeated_refusals_total',
-    'Refusals repeated without asking the store',
-    [],
-    () => [refusals.repeated],
-    (repeated) => [[{}, repeated]],
-  )
-}
-
-function reportReloads(registers: Registry[]): (reload: Reload) => void {
+function reportReloads(registers: Registry[]): (result: string) => void {
   const reloads = new Counter({
     name: 'sluice_rules_reloads_total',
     help: 'Reloads of the rulebook',
@@ -194,7 +191,7 @@ function reportReloads(registers: Registry[]): (reload: Reload) => void {
     registers,
   })
   for (const result of ['changed', 'unchanged', 'refused']) reloads.inc({ result }, 0)
-  return ({ result }) => {
+  return (result) => {
     reloads.inc({ result })
     works.set(result === 'refused' ? 0 : 1)
     if (result !== 'refused') since.setToCurrentTime()

@@ -1,5 +1,5 @@
-import type { PolicyFigures } from '@sluice/limiter/core/decide/decision'
-import type { Event, Observer } from '@sluice/limiter/observe/events'
+import type { PolicyFigures } from '@sluice/limiter'
+import type { Event, Observer } from '@sluice/limiter/events'
 
 /** What became of requests at one policy. */
 export interface Tally {

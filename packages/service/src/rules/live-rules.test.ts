@@ -102,7 +102,7 @@ test('reloads run one at a time, and those that wait are one', async () => {
     load: {},
     compile: {},
     now: () => 0,
-    told: ({ result }) => told.push(result),
+    observe: (event) => event.type === 'reloaded' && told.push(event.result),
   })
   const first = rules.reload()
   await Promise.resolve()

@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type CompileOptions, compile, type Rules } from '@sluice/limiter/core/match/compile'
-import type { Domain } from '@sluice/limiter/core/match/rule'
+import type { Observer } from '@sluice/limiter/events'
+import {
+  type CompiledDomain,
+  type CompileOptions,
+  compile,
+  type Domain,
+  descriptorRules,
+  limitRules,
+  type Rules,
+} from '@sluice/limiter/rules'
 import { type LoadOptions, loadRulebook, type Problem, RulebookError } from '@sluice/rulebook'
-import { policyNames } from './counters.ts'
 
 /** What a reload came to. */
 export type Reload =
@@ -41,7 +48,7 @@ export interface LiveRulesOptions {
   readonly compile: CompileOptions
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  readonly told: (reload: Reload) => void
+  readonly observe: Observer
 }
 
 /** The rules in force. A rulebook with any mistake changes nothing; counters live in the store, and stay. */
@@ -81,7 +88,7 @@ export class LiveRules {
     if (reload.result === 'refused')
       this.#failure = failureOf(reload.error, this.#failure?.since ?? this.#options.now())
     else this.#failure = undefined
-    this.#options.told(reload)
+    this.#options.observe({ type: 'reloaded', ...reload })
     return reload
   }
 
@@ -104,6 +111,11 @@ export class LiveRules {
     this.#live = { rules, domains, version, since }
     return { result: 'changed' }
   }
+}
+
+/** Names under which a domain's policies are reported. */
+function policyNames(domain: CompiledDomain): ReadonlySet<string> {
+  return new Set([...limitRules(domain), ...descriptorRules(domain)].map(({ name }) => name))
 }
 
 function failureOf(error: Error, since: number): Failure {

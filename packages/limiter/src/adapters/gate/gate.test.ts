@@ -6,9 +6,9 @@ import type { Event } from '../../observe/events.ts'
 import { FallbackStore } from '../../stores/fallback.ts'
 import { MemoryStore } from '../../stores/memory.ts'
 import { FakeClock } from '../../testing.ts'
-import type { Arrival } from './arrival.ts'
 import { createGate } from './gate.ts'
-import type { GateOptions } from './options.ts'
+import type { IncomingRequest } from './incoming-request.ts'
+import type { GateOptions } from './options/options.ts'
 
 type Options = GateOptions<[string]>
 
@@ -16,15 +16,15 @@ const rules = compile([{ name: 'd', limits: [], descriptors: [] }])
 const limiter = createLimiter({ policies: { p: { algorithm: 'gcra', limit: 1, period: '1m' } } })
 const store = new MemoryStore({ clock: new FakeClock() })
 
-function arrival(more?: Partial<Arrival<[string]>>): Arrival<[string]> {
+function incoming(more?: Partial<IncomingRequest<[string]>>): IncomingRequest<[string]> {
   return {
-    native: ['native'],
+    args: ['native'],
     method: 'GET',
     url: '/',
     host: 'h',
     peer: '192.0.2.1',
     headers: {},
-    holder: {},
+    request: {},
     ...more,
   }
 }
@@ -42,7 +42,7 @@ describe('a gate’s options', () => {
     [{ limit: Number.NaN, period: '1m' }, /limit must be a whole number/],
     [{ limit: 1, period: 333.3333 }, /whole microseconds/],
     [{ limit: () => 1, period: '1m', algorithm: 'bucket' as never }, /no algorithm is named/],
-    [{ limit: 1, period: '1m', trustProxy: true as never }, /believe any caller/],
+    [{ limit: 1, period: '1m', trustProxy: true as never }, /trust any client/],
     [{ limit: 1, period: '1m', trustProxy: 'proxy.example' }, /no address or CIDR/],
     [{ limit: 1, period: '1m', ipv6Subnet: 16 }, /ipv6Subnet/],
     [{ limit: 1, period: '1m', onMissingKey: 'ignore' as never }, /onMissingKey may be/],
@@ -91,11 +91,11 @@ describe('a gate’s options', () => {
     const gate = createGate<[string]>({
       max: 2,
       timeWindow: '1 minute',
-      keyGenerator: (native) => native,
+      keyGenerator: (name) => name,
       standardHeaders: 'draft-6',
       legacyHeaders: false,
     })
-    const verdict = await gate.enter(arrival())
+    const verdict = await gate.enter(incoming())
     expect(verdict.info).toMatchObject({ limit: 2, used: 1, key: 'native' })
     expect(verdict.headers()).toEqual([
       ['RateLimit-Policy', '2;w=60'],
@@ -116,16 +116,16 @@ describe('a gate', () => {
       name: 'n',
       store: new MemoryStore({ clock }),
     })
-    expect((await gate.enter(arrival())).refusal).toBeUndefined()
+    expect((await gate.enter(incoming())).refusal).toBeUndefined()
     clock.advance(59_999)
-    expect((await gate.enter(arrival())).refusal?.status).toBe(429)
+    expect((await gate.enter(incoming())).refusal?.status).toBe(429)
     clock.advance(1)
-    expect((await gate.enter(arrival())).refusal).toBeUndefined()
+    expect((await gate.enter(incoming())).refusal).toBeUndefined()
   })
 
   it('shows when all is available again as a Date, in JSON too', async () => {
     const gate = createGate<[string]>({ limit: 2, period: '1m', wallClock: () => 1_000 })
-    const { info } = await gate.enter(arrival())
+    const { info } = await gate.enter(incoming())
     expect(info?.resetTime).toEqual(new Date(61_000))
     expect(JSON.parse(JSON.stringify(info))).toMatchObject({
       limit: 2,
@@ -136,27 +136,27 @@ describe('a gate', () => {
 
   it('judges a request once', async () => {
     const gate = createGate<[string]>({ limit: 1, period: '1m' })
-    const once = arrival()
+    const once = incoming()
     expect((await gate.enter(once)).info?.remaining).toBe(0)
     expect(await gate.enter(once)).toMatchObject({ delayMs: 0 })
-    expect((await gate.enter(arrival())).refusal?.status).toBe(429)
+    expect((await gate.enter(incoming())).refusal?.status).toBe(429)
   })
 
   it('takes an error in place of a request that has neither key nor address', async () => {
     const gate = createGate<[string]>({ limit: 1, period: '1m' })
-    expect(() => gate.enter(arrival({ peer: undefined }))).toThrow('neither key nor client address')
+    expect(() => gate.enter(incoming({ peer: undefined }))).toThrow('neither a key nor a client address')
   })
 
   it('lets all who lack a key share a bucket, where that is said', async () => {
     const gate = createGate<[string]>({ limit: 1, period: '1m', key: () => undefined, onMissingKey: 'share' })
-    await gate.enter(arrival())
-    expect((await gate.enter(arrival({ peer: '192.0.2.2' }))).refusal?.status).toBe(429)
+    await gate.enter(incoming())
+    expect((await gate.enter(incoming({ peer: '192.0.2.2' }))).refusal?.status).toBe(429)
   })
 
   it('keeps overrides to the most fitting: a key before a network, a narrow network before a wide one', async () => {
     const overrides = { '192.0.0.0/8': 2, '192.0.2.0/24': 3, '192.0.2.7': 4, vip: 5 }
     const limits = async (options: Options, peer: string) =>
-      (await createGate<[string]>({ limit: 1, period: '1m', overrides, ...options }).enter(arrival({ peer })))
+      (await createGate<[string]>({ limit: 1, period: '1m', overrides, ...options }).enter(incoming({ peer })))
         .info?.limit
     expect(await limits({}, '10.0.0.1')).toBe(1)
     expect(await limits({}, '192.9.9.9')).toBe(2)
@@ -168,32 +168,32 @@ describe('a gate', () => {
   it('takes limits from functions by the thousand, over the same counters', async () => {
     let limit = 5
     const gate = createGate<[string]>({ limit: async () => limit, period: '1m' })
-    for (let i = 0; i < 3; i++) await gate.enter(arrival())
+    for (let i = 0; i < 3; i++) await gate.enter(incoming())
     for (limit = 10; limit < 1_200; limit++) {
-      expect((await gate.enter(arrival({ peer: `10.0.${limit >> 8}.${limit & 255}` }))).info?.limit).toBe(
+      expect((await gate.enter(incoming({ peer: `10.0.${limit >> 8}.${limit & 255}` }))).info?.limit).toBe(
         limit,
       )
     }
     limit = 5
-    expect((await gate.enter(arrival())).info?.remaining).toBe(1)
+    expect((await gate.enter(incoming())).info?.remaining).toBe(1)
     await gate.reset('192.0.2.1')
-    expect((await gate.enter(arrival())).info?.remaining).toBe(4)
+    expect((await gate.enter(incoming())).info?.remaining).toBe(4)
     await expect(gate.peek('192.0.2.1')).rejects.toThrow('cannot be looked at')
   })
 
   it('gives such a function the key, as lists name it', async () => {
     const gate = createGate<[string]>({
-      limit: (_native, key) => (key === 'vip' ? 9 : 1),
+      limit: (_request, key) => (key === 'vip' ? 9 : 1),
       period: '1m',
-      key: (native) => native,
+      key: (name) => name,
     })
-    expect((await gate.enter(arrival({ native: ['vip'] }))).info?.limit).toBe(9)
-    expect((await gate.enter(arrival({ native: ['ada'] }))).info?.limit).toBe(1)
+    expect((await gate.enter(incoming({ args: ['vip'] }))).info?.limit).toBe(9)
+    expect((await gate.enter(incoming({ args: ['ada'] }))).info?.limit).toBe(1)
   })
 
   it('takes a lack of address from a function as such, be it null', async () => {
     const gate = createGate<[string]>({ limit: 1, period: '1m', address: () => null as never })
-    expect(() => gate.enter(arrival())).toThrow('neither key nor client address')
+    expect(() => gate.enter(incoming())).toThrow('neither a key nor a client address')
   })
 
   it('uses a limiter that others use too', async () => {
@@ -203,12 +203,12 @@ describe('a gate', () => {
     })
     const gate = createGate<[string]>({ limiter: shared, key: () => 'ada', skipSuccessfulRequests: true })
     shared.check('ada')
-    const verdict = await gate.enter(arrival())
+    const verdict = await gate.enter(incoming())
     expect(verdict.info).toMatchObject({ policy: 'login', remaining: 0 })
     await verdict.settle?.({ status: 200, aborted: false })
     expect(shared.peek('ada').remaining).toBe(1)
     const settled = createGate<[string]>({ limiter: shared, key: () => 'bob', settleCost: () => 2 })
-    await (await settled.enter(arrival())).settle?.({ status: 200, aborted: false })
+    await (await settled.enter(incoming())).settle?.({ status: 200, aborted: false })
     expect(shared.peek('bob').remaining).toBe(0)
   })
 
@@ -223,10 +223,10 @@ describe('a gate', () => {
         logger,
       })
     const open = make('open')
-    for (const { refusal, info } of [await open.enter(arrival()), await open.enter(arrival())]) {
+    for (const { refusal, info } of [await open.enter(incoming()), await open.enter(incoming())]) {
       expect([refusal, info]).toEqual([undefined, undefined])
     }
-    expect((await make('closed').enter(arrival())).refusal?.status).toBe(503)
+    expect((await make('closed').enter(incoming())).refusal?.status).toBe(503)
     expect(log).toHaveLength(2)
   })
 
@@ -240,16 +240,15 @@ describe('a gate', () => {
       observe: (event) => events.push(event),
       logger: { warn() {}, error() {} },
     }
-    await createGate<[string]>(options).enter(arrival())
-    await createGate<[string]>({ ...options, store: failing }).enter(arrival())
+    await createGate<[string]>(options).enter(incoming())
+    await createGate<[string]>({ ...options, store: failing }).enter(incoming())
     expect(events).toMatchObject([
       {
         type: 'decided',
         domain: 'n',
-        decision: { allowed: true, degraded: false },
-        subjects: [{ name: 'default' }],
+        decision: { allowed: true, degraded: false, policies: [{ policy: 'default' }] },
       },
-      { type: 'store-failed', domain: 'n' },
+      { type: 'store-failed' },
       { type: 'decided', domain: 'n', decision: { allowed: true, degraded: true } },
     ])
   })
@@ -266,12 +265,15 @@ describe('a gate', () => {
       deadlineMs: 60_000,
       onStoreError: 'closed',
     })
-    expect((await gate.enter(arrival())).refusal?.status).toBe(503)
+    expect((await gate.enter(incoming())).refusal?.status).toBe(503)
   })
 })
 
 describe('a gate’s warnings', () => {
-  async function warnings(options: Options, arrivals: Iterable<Arrival<[string]>>): Promise<string[]> {
+  async function warnings(
+    options: Options,
+    arrivals: Iterable<IncomingRequest<[string]>>,
+  ): Promise<string[]> {
     const log: string[] = []
     const gate = createGate<[string]>({
       limit: 1,
@@ -283,7 +285,7 @@ describe('a gate’s warnings', () => {
     return log
   }
   const thousand = (peer: (i: number) => string) =>
-    Array.from({ length: 1_005 }, (_, i) => arrival({ peer: peer(i) }))
+    Array.from({ length: 1_005 }, (_, i) => incoming({ peer: peer(i) }))
 
   it('come once when all requests seem to be one caller’s', async () => {
     expect(
@@ -302,14 +304,14 @@ describe('a gate’s warnings', () => {
 
   it('come when proxies write another header than the one that is read', async () => {
     const headers = { forwarded: 'for=192.0.2.9' }
-    expect(await warnings({ trustProxy: 1 }, [arrival({ headers })])).toEqual([
+    expect(await warnings({ trustProxy: 1 }, [incoming({ headers })])).toEqual([
       expect.stringMatching(/proxyHeader is x-forwarded-for/),
     ])
-    expect(await warnings({ trustProxy: 1, proxyHeader: 'forwarded' }, [arrival({ headers })])).toEqual([])
+    expect(await warnings({ trustProxy: 1, proxyHeader: 'forwarded' }, [incoming({ headers })])).toEqual([])
   })
 
   it('do not come where addresses decide nothing, nor where they are not wanted', async () => {
-    const forwarded = [arrival({ headers: { 'x-forwarded-for': '192.0.2.9' } })]
+    const forwarded = [incoming({ headers: { 'x-forwarded-for': '192.0.2.9' } })]
     for (const options of [{ key: () => 'k' }, { validate: false }, { trustProxy: 'none' }]) {
       expect(await warnings(options, forwarded)).toEqual([])
     }

@@ -1,27 +1,29 @@
+import { checkedCost } from '../../core/decide/cost.ts'
 import type { Decision } from '../../core/decide/decision.ts'
-import { checkedCost } from '../../engine.ts'
 import type { Key } from '../../limiter.ts'
+import { andThen, andThenWith, isPromise, type MaybePromise, maybePromise } from '../../maybe-promise.ts'
 import { BadQuestion } from '../../pipeline.ts'
-import type { Arrival, Native } from './arrival.ts'
-import { asking } from './asking.ts'
-import { infoOf, type RateLimitInfo } from './info.ts'
-import type { GateOptions } from './options.ts'
-import { people } from './people.ts'
-import type { Quotas } from './quotas.ts'
-import { plainProblem } from './reply.ts'
-import { type Settings, settingsOf } from './settings.ts'
-import { given, isPromised, later, type Soon, soon } from './soon.ts'
-import { quotasOf } from './source.ts'
-import { placeOn, type Standing } from './standing.ts'
-import { FREE, type Verdict } from './verdict.ts'
-import { verdicts } from './verdicts.ts'
-import { watchOf } from './warnings.ts'
-import { type Caller, whoseOf } from './whose.ts'
+import { type Caller, callerOf } from './caller/caller.ts'
+import { callerList } from './caller/caller-list.ts'
+import { proxyWarnings } from './caller/proxy-warnings.ts'
+import type { FrameworkArgs, IncomingRequest } from './incoming-request.ts'
+import { limitSourceOf } from './limits/choose-source.ts'
+import type { LimitSource } from './limits/limit-source.ts'
+import type { GateOptions } from './options/options.ts'
+import { type Settings, settingsOf } from './options/settings.ts'
+import { infoOf, type RateLimitInfo } from './verdict/info.ts'
+import { verdictMaker } from './verdict/make-verdict.ts'
+import { plainProblem } from './verdict/refusal.ts'
+import { type Evaluation, evaluationOn } from './verdict/several-limiters.ts'
+import { PASS, type Verdict } from './verdict/verdict.ts'
 
 /** What every adapter is built on: requests in, verdicts out, nothing of any framework. */
-export interface Gate<N extends Native> {
-  /** Judges a request once, however often it comes by. Throws, or rejects, when a user's function throws or gives nonsense. */
-  enter(arrival: Arrival<N>): Soon<Verdict>
+export interface Gate<N extends FrameworkArgs> {
+  /**
+   * Decides a request once, however often it comes by. Throws, or rejects, when a function of the user's throws or
+   * returns what makes no sense.
+   */
+  enter(incoming: IncomingRequest<N>): MaybePromise<Verdict>
   /** A key's figures now; changes nothing. */
   peek(key: Key): Promise<RateLimitInfo>
   /** Forgets what a key has used. */
@@ -30,7 +32,7 @@ export interface Gate<N extends Native> {
 }
 
 const FORBIDDEN: Verdict = {
-  ...FREE,
+  ...PASS,
   refusal: plainProblem(403, 'Forbidden', 'This caller is not admitted.'),
 }
 /** For requests without a key, where those are refused: no wait helps. */
@@ -46,77 +48,89 @@ const NEVER: Decision = {
   policies: [],
   degraded: false,
 }
+
 /**
  * @param more names of options that the framework's adapter reads itself
- * @throws ConfigError for options that mean nothing, or nothing together
+ * @throws ConfigError for options that are wrong, or mean nothing together
  */
-export function createGate<N extends Native>(options: GateOptions<N>, more: readonly string[] = []): Gate<N> {
+export function createGate<N extends FrameworkArgs>(
+  options: GateOptions<N>,
+  more: readonly string[] = [],
+): Gate<N> {
   const settings = settingsOf(options, more)
   const { requestPropertyName, wallClock } = settings
-  const quotas = quotasOf(settings)
-  const judge = judging(settings, quotas)
+  const source = limitSourceOf(settings)
+  const evaluate = evaluator(settings, source)
   const gate: Gate<N> = {
     requestPropertyName,
-    enter(arrival) {
-      const standing = placeOn(arrival.holder, gate)
-      if (standing === undefined) return FREE
+    enter(incoming) {
+      const evaluation = evaluationOn(incoming.request, gate)
+      if (evaluation === undefined) return PASS
       try {
-        const verdict = judge(arrival, standing)
-        return isPromised(verdict) ? verdict.catch(notUnderstood) : verdict
+        const verdict = evaluate(incoming, evaluation)
+        return isPromise(verdict) ? verdict.catch(badRequest) : verdict
       } catch (error) {
-        return notUnderstood(error)
+        return badRequest(error)
       }
     },
     async peek(key) {
-      return infoOf(await quotas.peek(key), typeof key === 'string' ? key : key.join(' '), wallClock())
+      return infoOf(await source.peek(key), typeof key === 'string' ? key : key.join(' '), wallClock())
     },
-    reset: (key) => quotas.reset(key),
+    reset: (key) => source.reset(key),
   }
   return gate
 }
 
-/** A request that cannot be decided is its caller's mistake; all else is the application's. */
-function notUnderstood(error: unknown): Verdict {
+/** A request that cannot be decided is its client's mistake; all else is the application's. */
+function badRequest(error: unknown): Verdict {
   if (!(error instanceof BadQuestion)) throw error
-  return { ...FREE, refusal: plainProblem(400, 'Bad Request', error.message) }
+  return { ...PASS, refusal: plainProblem(400, 'Bad Request', error.message) }
 }
 
-function judging<N extends Native>(
+/** The steps of one request: is it skipped, who calls, is the caller listed, what do the limits decide. */
+function evaluator<N extends FrameworkArgs>(
   settings: Settings<N>,
-  quotas: Quotas<N>,
-): (arrival: Arrival<N>, standing: Standing) => Soon<Verdict> {
+  source: LimitSource<N>,
+): (incoming: IncomingRequest<N>, evaluation: Evaluation) => MaybePromise<Verdict> {
   const { skip, cost = 1, denyList = [], allowList = [] } = settings
-  const ask = asking(settings, quotas)
-  const whose = whoseOf(settings)
-  const watch = watchOf(settings)
-  const verdict = verdicts(settings, quotas)
-  const denied = people(denyList.map((who) => [who, FORBIDDEN]))
-  const exempt = people(allowList.map((who) => [who, FREE]))
+  const findCaller = callerOf(settings)
+  const warn = proxyWarnings(settings)
+  const verdict = verdictMaker(settings, source)
+  const denied = callerList(denyList.map((entry) => [entry, FORBIDDEN]))
+  const exempt = callerList(allowList.map((entry) => [entry, PASS]))
 
   if (typeof cost === 'number') checkedCost(cost)
-  const decided: (arrival: Arrival<N>, caller: Caller) => Soon<Decision> =
+  const decided: (incoming: IncomingRequest<N>, caller: Caller) => MaybePromise<Decision> =
     typeof cost === 'number'
-      ? (arrival, caller) => ask(arrival, caller, cost)
-      : (arrival, caller) =>
-          soon(given(cost(...arrival.native)), (cost) => ask(arrival, caller, checkedCost(cost)))
+      ? (incoming, caller) => source.check(incoming, caller, cost)
+      : (incoming, caller) =>
+          andThen(maybePromise(cost(...incoming.args)), (cost) =>
+            source.check(incoming, caller, checkedCost(cost)),
+          )
 
-  const identified = (caller: Caller, arrival: Arrival<N>, standing: Standing): Soon<Verdict> => {
+  const identified = (
+    caller: Caller,
+    incoming: IncomingRequest<N>,
+    evaluation: Evaluation,
+  ): MaybePromise<Verdict> => {
     const { shown, address, keyless } = caller
-    watch?.(arrival, address)
-    const listed = denied?.(shown, address) ?? (keyless === 'skip' ? FREE : exempt?.(shown, address))
+    warn?.(incoming, address)
+    const listed = denied?.(shown, address) ?? (keyless === 'skip' ? PASS : exempt?.(shown, address))
     if (listed !== undefined) return listed
-    const decision = keyless === 'deny' ? NEVER : decided(arrival, caller)
-    return isPromised(decision)
-      ? later(decision, verdict, arrival, standing, caller)
-      : verdict(decision, arrival, standing, caller)
+    const decision = keyless === 'deny' ? NEVER : decided(incoming, caller)
+    return isPromise(decision)
+      ? andThenWith(decision, verdict, incoming, evaluation, caller)
+      : verdict(decision, incoming, evaluation, caller)
   }
-  const entered = (arrival: Arrival<N>, standing: Standing): Soon<Verdict> => {
-    const caller = whose(arrival)
-    return isPromised(caller)
-      ? later(caller, identified, arrival, standing)
-      : identified(caller, arrival, standing)
+  const entered = (incoming: IncomingRequest<N>, evaluation: Evaluation): MaybePromise<Verdict> => {
+    const caller = findCaller(incoming)
+    return isPromise(caller)
+      ? andThenWith(caller, identified, incoming, evaluation)
+      : identified(caller, incoming, evaluation)
   }
   if (skip === undefined) return entered
-  return (arrival, standing) =>
-    soon(given(skip(...arrival.native)), (skipped) => (skipped ? FREE : entered(arrival, standing)))
+  return (incoming, evaluation) =>
+    andThen(maybePromise(skip(...incoming.args)), (skipped) =>
+      skipped ? PASS : entered(incoming, evaluation),
+    )
 }

@@ -1,14 +1,14 @@
 import { createGate, type Gate } from '../gate/gate.ts'
-import { mergedOptions } from '../gate/merge.ts'
+import { mergedOptions } from '../gate/options/merge.ts'
 import { type NestModuleOptions, type NestOptions, OWN, translated } from './options.ts'
-import type { Native } from './parts.ts'
+import type { FrameworkArgs } from './parts.ts'
 
 /** The limiters of a module: the general one, and those of handlers and classes, made when they are first met. */
 export class Gates {
-  readonly general: Gate<Native> | undefined
+  readonly general: Gate<FrameworkArgs> | undefined
   readonly exception: NestOptions['exception']
   readonly #options: NestModuleOptions
-  readonly #own = new WeakMap<object, Gate<Native>>()
+  readonly #own = new WeakMap<object, Gate<FrameworkArgs>>()
 
   /** @throws ConfigError for options that mean nothing */
   constructor(options: NestModuleOptions) {
@@ -18,7 +18,7 @@ export class Gates {
   }
 
   /** @param id tells the counters of this handler or class apart from others in a store */
-  ownOf(target: object, own: NestOptions, id: string): Gate<Native> {
+  ownOf(target: object, own: NestOptions, id: string): Gate<FrameworkArgs> {
     const known = this.#own.get(target)
     if (known !== undefined) return known
     const { name } = this.#options
@@ -29,6 +29,6 @@ export class Gates {
   }
 }
 
-function gateOf(options: NestModuleOptions): Gate<Native> {
-  return createGate<Native>(options, OWN)
+function gateOf(options: NestModuleOptions): Gate<FrameworkArgs> {
+  return createGate<FrameworkArgs>(options, OWN)
 }

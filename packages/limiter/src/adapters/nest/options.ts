@@ -1,9 +1,9 @@
 import type { ExecutionContext } from '@nestjs/common'
 import { ConfigError } from '../../core/errors.ts'
-import type { RateLimitInfo } from '../gate/node-http.ts'
-import type { GateOptions } from '../gate/options.ts'
-import { checkNames } from '../gate/settings.ts'
-import { type Native, requestOf } from './parts.ts'
+import type { RateLimitInfo } from '../gate/hosts/node-http.ts'
+import type { GateOptions } from '../gate/options/options.ts'
+import { checkNames } from '../gate/options/settings.ts'
+import { type FrameworkArgs, requestOf } from './parts.ts'
 
 /** Names that @nestjs/throttler has for the same things. */
 interface ThrottlerNames {
@@ -15,14 +15,14 @@ interface ThrottlerNames {
   // biome-ignore lint/suspicious/noExplicitAny: what it is given is the platform's
   readonly getTracker?: (request: any, context: ExecutionContext) => string | PromiseLike<string>
   /** `message` */
-  readonly errorMessage?: GateOptions<Native>['message']
+  readonly errorMessage?: GateOptions<FrameworkArgs>['message']
   /** `dialect: []` where false. */
   readonly setHeaders?: boolean
   /** `ipv6Subnet` */
   readonly ipv6SubnetPrefix?: number
 }
 
-export interface NestOptions extends GateOptions<Native>, ThrottlerNames {
+export interface NestOptions extends GateOptions<FrameworkArgs>, ThrottlerNames {
   /**
    * Makes what is thrown on a refusal by a quota. Default: an HttpException with the refusal's status and body; for
    * GraphQL one whose `extensions` servers read; for gateways a WsException with the body.

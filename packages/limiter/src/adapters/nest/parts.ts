@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExecutionContext } from '@nestjs/common'
-import type { Arrival } from '../gate/arrival.ts'
-import { anew, arrivalOf } from '../gate/node-http.ts'
+import { anew, incomingRequestOf } from '../gate/hosts/node-http.ts'
+import type { IncomingRequest } from '../gate/incoming-request.ts'
 
-export type Native = [ExecutionContext]
+export type FrameworkArgs = [ExecutionContext]
 
 /** What a limiter needs of whatever is about to be handled. */
 export interface Parts {
-  readonly arrival: Arrival<Native>
+  readonly incoming: IncomingRequest<FrameworkArgs>
   /** Absent where there is none: for messages, and where a GraphQL context has none. */
   readonly response?: ServerResponse | undefined
 }
@@ -23,24 +23,24 @@ interface GraphqlContext {
 }
 
 export function partsOf(context: ExecutionContext): Parts {
-  const native: Native = [context]
+  const args: FrameworkArgs = [context]
   switch (context.getType<string>()) {
     case 'http': {
       const [request, response] = context.getArgs<[Raw<IncomingMessage>, Raw<ServerResponse>]>()
-      return { arrival: arrivalOf(rawOf(request), native, request), response: rawOf(response) }
+      return { incoming: incomingRequestOf(rawOf(request), args, request), response: rawOf(response) }
     }
     case 'graphql': {
       const { req, request = req, res, reply = res } = context.getArgByIndex<GraphqlContext>(2)
-      if (request === undefined) return { arrival: bareArrival(native) }
+      if (request === undefined) return { incoming: bareArrival(args) }
       return {
-        arrival: anew(arrivalOf(rawOf(request), native)),
+        incoming: anew(incomingRequestOf(rawOf(request), args)),
         response: reply && rawOf(reply),
       }
     }
     case 'ws':
-      return { arrival: socketArrival(context.switchToWs().getClient(), native) }
+      return { incoming: socketArrival(context.switchToWs().getClient(), args) }
     default:
-      return { arrival: bareArrival(native) }
+      return { incoming: bareArrival(args) }
   }
 }
 
@@ -58,17 +58,20 @@ function rawOf<T extends object>(wrapped: Raw<T>): T {
 /** Sockets of `ws` and of Socket.IO. */
 interface Client {
   readonly _socket?: { readonly remoteAddress?: string }
-  readonly handshake?: { readonly address?: string; readonly headers?: Arrival<Native>['headers'] }
+  readonly handshake?: {
+    readonly address?: string
+    readonly headers?: IncomingRequest<FrameworkArgs>['headers']
+  }
 }
 
-function socketArrival({ _socket, handshake }: Client, native: Native): Arrival<Native> {
+function socketArrival({ _socket, handshake }: Client, args: FrameworkArgs): IncomingRequest<FrameworkArgs> {
   return {
-    ...bareArrival(native),
+    ...bareArrival(args),
     peer: handshake?.address ?? _socket?.remoteAddress,
     headers: handshake?.headers ?? {},
   }
 }
 
-function bareArrival(native: Native): Arrival<Native> {
-  return { native, method: '', url: '/', host: undefined, peer: undefined, headers: {}, holder: {} }
+function bareArrival(args: FrameworkArgs): IncomingRequest<FrameworkArgs> {
+  return { args, method: '', url: '/', host: undefined, peer: undefined, headers: {}, request: {} }
 }

@@ -1,12 +1,12 @@
 import { type ExecutionContext, HttpException } from '@nestjs/common'
-import type { Answer } from '../gate/reply.ts'
-import { retryAfterOf, type Verdict } from '../gate/verdict.ts'
+import type { Refusal } from '../gate/verdict/refusal.ts'
+import { retryAfterOf, type Verdict } from '../gate/verdict/verdict.ts'
 import { extensionsOf, type RefusalExtensions } from '../graphql/extensions.ts'
 
 /** What is thrown, for the filters of its kind of application to answer with. */
 export async function exceptionOf(
   context: ExecutionContext,
-  refusal: Answer,
+  refusal: Refusal,
   verdict: Verdict,
 ): Promise<Error> {
   switch (context.getType<string>()) {
@@ -28,7 +28,7 @@ class GraphqlRefusal extends HttpException {
   /** The status of the whole response, where nothing else is in it, as Mercurius reads it. */
   readonly statusCode: number
 
-  constructor({ body, status }: Answer, retryAfter: number | undefined) {
+  constructor({ body, status }: Refusal, retryAfter: number | undefined) {
     super(body as object, status)
     const { detail } = body as { readonly detail?: unknown }
     if (typeof detail === 'string') this.message = detail
@@ -38,7 +38,7 @@ class GraphqlRefusal extends HttpException {
 }
 
 /** A message has no headers to say when to come back. */
-function messageOf({ body, type }: Answer, retryAfter: number | undefined): string | object {
+function messageOf({ body, type }: Refusal, retryAfter: number | undefined): string | object {
   if (type !== 'application/problem+json' || retryAfter === undefined) return body as string | object
   return { ...(body as object), retryAfter }
 }

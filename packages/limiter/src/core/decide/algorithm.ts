@@ -1,59 +1,100 @@
-import type { Policy } from './policy.ts'
+import type { Options, Settings } from './option.ts'
+import type { BasePolicy } from './policy.ts'
 
-/** The integers of one key. `cells[at]` is always the instant of the key's last admission; all zero: never seen. */
+/** The integers of one key. `cells[offset]` is always the instant of the key's last admission; all zero: never seen. */
 export type Cells = Float64Array
 
 /**
- * A policy turned, once, into validated integers. Instants and durations count in the plan's own `unit`,
- * so that every product an algorithm forms stays below 2^53.
+ * What a store needs to know of a state to keep it, and to delete it in time. Instants and durations count in the
+ * plan's own `unit`, so that every product an algorithm forms stays below 2^53.
  */
-export interface Plan {
-  readonly algorithm: Algorithm
-  /** What decides whether counters carry over: law and period, not the limit. A changed limit keeps what was used. */
+export interface StatePlan {
+  readonly algorithm: Recovery
+  /** What decides whether counters carry over: algorithm and period, not the limit. A changed limit keeps what was used. */
   readonly kind: string
-  /** The largest cost that can ever be admitted: the burst, the limit, or the leases. */
+  /** The largest cost that can ever be admitted: the burst, the limit, or the slots. */
   readonly capacity: number
   /** Units per `period`. */
   readonly limit: number
-  /** The period in units; for `concurrency` a lease's time to live. */
+  /** The period in units of time; for `concurrency` how long a slot is held unless it is released. */
   readonly period: number
   /** Microseconds in one unit: 1, 1,000 or 1,000,000. */
   readonly unit: number
-  /** Integers of state for each key; 0: as many as the key has entries (see {@link Algorithm.room}). */
+  /** Integers of state for each key; 0: as many as the key has entries (see {@link Recovery.room}). */
   readonly size: number
-  /** What it was made of, where {@link planOf} made it: whoever keeps this can make the plan again. */
-  readonly source?: Policy
   /** Debt may reach this many units in use before a settled cost is cut off; at least `capacity`. */
   readonly ceiling: number
 }
 
-/**
- * One law of admission over a short run of integers. Pure: no clock, no randomness, nothing kept.
- *
- * `now` never lies before `cells[at]`: whoever runs the algorithm holds a clock that stepped back at the key's
- * last admission, and writes that instant after a charge. `figures` (figures.ts) makes all five figures of these.
- */
-export interface Algorithm<P extends Plan = Plan> {
+/** A policy turned, once, into validated integers. */
+export interface Plan extends StatePlan {
+  readonly algorithm: Algorithm
+  /** The policy that it was made of, where {@link planOf} made it: from this the plan can be made again. */
+  readonly source?: BasePolicy
+}
+
+/** How a state recovers while time passes. Pure: `now` is an argument, and never lies before `cells[offset]`. */
+export interface Recovery<P extends StatePlan = StatePlan> {
   readonly name: string
-  /** What it charges is given back when the request ends. */
-  readonly leases?: true
-  /** @throws ConfigError when the policy cannot be kept exactly. */
-  plan(policy: Policy): P
   /** The largest whole cost that fits at `now`; below 0 while in debt. */
-  remaining(plan: P, cells: Cells, at: number, now: number): number
+  remaining(plan: P, cells: Cells, offset: number, now: number): number
   /**
-   * Units of time from `now` until `cost` (1…capacity) fits, if nothing else arrives; 0 when it fits already. `left`
-   * is what `remaining` says.
+   * Units of time from `now` until `cost` (1…capacity) fits, if nothing else arrives; 0 when it fits already, infinity
+   * when no wait helps. `left` is what `remaining` says.
    */
-  wait(plan: P, cells: Cells, at: number, now: number, cost: number, left: number): number
-  /** Takes `cost` ≥ 1, whether it fits or not, up to `plan.ceiling` in use. `lease` names what `refund` may give back, `left` is as for `wait`. */
-  charge(plan: P, cells: Cells, at: number, now: number, cost: number, lease: number, left: number): void
-  /** Gives back up to `cost` of what was charged at `charged` (or under `lease`); nothing where that has aged out. */
-  refund(plan: P, cells: Cells, at: number, now: number, cost: number, charged: number, lease: number): void
-  /** How long an admitted request waits its turn, before it is charged. Only queues have one. */
-  delay?(plan: P, cells: Cells, at: number, now: number): number
+  wait(plan: P, cells: Cells, offset: number, now: number, cost: number, left: number): number
   /** Integers needed to charge at `now`; only where `plan.size` is 0. The first call sees an empty run. */
   room?(plan: P, cells: Cells, now: number): number
-  /** Notes that a request was refused (guards only; a refusal changes nothing anywhere else). */
-  refuse?(plan: P, cells: Cells, at: number, now: number): void
+}
+
+/** What the rest of the house must know of an algorithm. It asks for these, and never for an algorithm by name. */
+export interface Traits {
+  /** Windows begin at the same instant for every key, so that a phase can spread them. */
+  readonly aligned?: true
+  /** Admitted requests wait for their turn: decisions have a delay. */
+  readonly queues?: true
+  /** A charge is held until its request ends, and is given back then. */
+  readonly holds?: true
+  /** All that was charged in a window ends with it, at `resetAfter`. */
+  readonly ends?: true
+}
+
+/**
+ * One formula of admission over a short run of integers. Pure: no clock, no randomness, nothing remembered but what
+ * can be computed again.
+ *
+ * Whoever runs an algorithm holds a clock that stepped back at the key's last admission, and writes that instant after
+ * a charge. All five figures follow from `remaining` and `wait` (figures.ts).
+ */
+export interface Algorithm<P extends Plan = Plan, O extends Options = Options> extends Recovery<P> {
+  readonly traits: Traits
+  /** What a policy may say beside its limit and period. Declared here and nowhere else. */
+  readonly options: O
+  /** @throws ConfigError when the policy cannot be kept exactly. Options were checked before. */
+  plan(policy: BasePolicy & Settings<O>): P
+  /**
+   * Takes `cost` ≥ 1, whether it fits or not, up to `plan.ceiling` in use. `chargeId` names what `refund` may give
+   * back, `left` is as for `wait`.
+   */
+  charge(
+    plan: P,
+    cells: Cells,
+    offset: number,
+    now: number,
+    cost: number,
+    chargeId: number,
+    left: number,
+  ): void
+  /** Gives back up to `cost` of what was charged at `charged` (or under `chargeId`); nothing where that has expired. */
+  refund(
+    plan: P,
+    cells: Cells,
+    offset: number,
+    now: number,
+    cost: number,
+    charged: number,
+    chargeId: number,
+  ): void
+  /** How long an admitted request waits for its turn, before it is charged. Only where the algorithm queues. */
+  delay?(plan: P, cells: Cells, offset: number, now: number): number
 }

@@ -1,8 +1,7 @@
 import { replay, subjectOf, workedExample } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../errors.ts'
-import { algorithms, planOf } from './algorithms.ts'
-import type { AlgorithmName, Policy } from './policy.ts'
+import { type AlgorithmName, algorithms, type Policy, planOf } from './algorithms.ts'
 
 const AT = 1_767_225_600_000_000
 const names = Object.keys(algorithms) as AlgorithmName[]

@@ -1,31 +1,122 @@
-import { ConfigError } from '../errors.ts'
+import { ConfigError, errorsOf } from '../errors.ts'
 import type { Algorithm, Plan } from './algorithm.ts'
 import { concurrency } from './concurrency/concurrency.ts'
 import { fixedWindow } from './fixed-window/fixed-window.ts'
 import { gcra } from './gcra/gcra.ts'
 import { leakyBucket } from './leaky-bucket/leaky-bucket.ts'
-import type { AlgorithmName, Policy } from './policy.ts'
+import { checkOption, type Option, type Settings } from './option.ts'
+import type { BasePolicy } from './policy.ts'
 import { slidingWindowCounter } from './sliding-window-counter/sliding-window-counter.ts'
 import { slidingWindowLog } from './sliding-window-log/sliding-window-log.ts'
 import { tokenBucket } from './token-bucket/token-bucket.ts'
 
-/** Every algorithm by its name. A new one is a folder beside this file and a line here. */
-export const algorithms: Readonly<Record<AlgorithmName, Algorithm>> = {
+/** Every algorithm by its name. A new one is a folder beside this file, a line here and a line below. */
+export interface Algorithms {
+  readonly 'token-bucket': typeof tokenBucket
+  readonly gcra: typeof gcra
+  readonly 'leaky-bucket': typeof leakyBucket
+  readonly 'fixed-window': typeof fixedWindow
+  readonly 'sliding-window-log': typeof slidingWindowLog
+  readonly 'sliding-window-counter': typeof slidingWindowCounter
+  readonly concurrency: typeof concurrency
+}
+
+export const algorithms: Algorithms = {
   'token-bucket': tokenBucket,
   gcra,
   'leaky-bucket': leakyBucket,
   'fixed-window': fixedWindow,
   'sliding-window-log': slidingWindowLog,
-  'sliding-window-counter': slidingWindowCounter as Algorithm,
+  'sliding-window-counter': slidingWindowCounter,
   concurrency,
 }
 
-/** Validates a policy and turns it into integers, once. @throws ConfigError */
-export function planOf(policy: Policy): Plan {
-  if (!Object.hasOwn(algorithms, policy.algorithm)) {
-    throw new ConfigError(
-      `no algorithm is named ${JSON.stringify(policy.algorithm)}; there are ${Object.keys(algorithms).join(', ')}`,
-    )
+export type AlgorithmName = keyof Algorithms
+
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never
+type OptionsOfAll = Intersection<Algorithms[AlgorithmName]['options']>
+
+/** The options of all algorithms, as a policy gives them. */
+export type AlgorithmSettings = Settings<OptionsOfAll>
+
+/** `limit` units per `period`, by an algorithm and its options. A {@link Plan} is made of it once. */
+export type Policy = BasePolicy & { readonly algorithm: AlgorithmName } & AlgorithmSettings
+
+/** An option, and the names of the algorithms that take it. */
+export interface OptionUse {
+  readonly option: Option
+  readonly algorithms: readonly AlgorithmName[]
+}
+
+/** Every option of any algorithm, by its name in a policy. */
+export const algorithmOptions: ReadonlyMap<keyof AlgorithmSettings, OptionUse> =
+  /* @__PURE__ */ optionsByName()
+
+function optionsByName(): Map<keyof AlgorithmSettings, OptionUse> {
+  const uses = new Map<keyof AlgorithmSettings, OptionUse>()
+  for (const [algorithm, { options }] of entriesOf(algorithms)) {
+    for (const [name, option] of entriesOf(options as OptionsOfAll)) {
+      uses.set(name, { option, algorithms: [...(uses.get(name)?.algorithms ?? []), algorithm] })
+    }
   }
-  return { ...algorithms[policy.algorithm].plan(policy), source: policy }
+  return uses
+}
+
+function entriesOf<T extends object>(object: T): [keyof T, T[keyof T]][] {
+  return Object.entries(object) as [keyof T, T[keyof T]][]
+}
+
+/**
+ * Validates a policy and turns it into integers, once.
+ * @throws ConfigError that names the field (`path`)
+ */
+export function planOf(policy: Policy): Plan {
+  const [error] = optionErrors(policy)
+  if (error !== undefined) throw error
+  return { ...algorithmOf(policy.algorithm).plan(policy), source: policy }
+}
+
+/**
+ * What is wrong with the algorithm of a policy and its options, one error for each; limit and period are not looked at.
+ * An option that the algorithm would silently ignore is an error.
+ */
+export function optionErrors(policy: Pick<Policy, 'algorithm'> & AlgorithmSettings): readonly ConfigError[] {
+  return errorsOf([
+    () => {
+      algorithmOf(policy.algorithm)
+    },
+    ...[...algorithmOptions.keys()].map((known) => () => checkKnown(known, policy)),
+  ])
+}
+
+function checkKnown(
+  known: keyof AlgorithmSettings,
+  policy: Pick<Policy, 'algorithm'> & AlgorithmSettings,
+): void {
+  const value = policy[known]
+  if (value === undefined || !Object.hasOwn(algorithms, policy.algorithm)) return
+  const { name, options } = algorithmOf(policy.algorithm)
+  if (Object.hasOwn(options, known)) checkOption(known, options[known], value)
+  else throw new ConfigError(`"${known}" is not supported by ${name}`, { path: [known] })
+}
+
+/** The policy that a plan was made of, to make another like it. @throws TypeError for a plan not made by {@link planOf} */
+export function policyOf({ source }: Plan): Policy {
+  if (source === undefined) throw new TypeError('the plan was not made of a policy')
+  return source as Policy
+}
+
+/** An algorithm that may have any option: which of them it has is checked. */
+type AnyAlgorithm = Algorithm<Plan, OptionsOfAll>
+
+function algorithmOf(name: AlgorithmName): AnyAlgorithm {
+  if (Object.hasOwn(algorithms, name)) return algorithms[name] as Algorithm as AnyAlgorithm
+  throw new ConfigError(
+    `no algorithm is named ${JSON.stringify(name)}; there are ${Object.keys(algorithms).join(', ')}`,
+    { path: ['algorithm'] },
+  )
 }

@@ -1,21 +1,29 @@
 import type { Figures } from './figures.ts'
+import { canRefuse } from './role.ts'
 import type { Step } from './step.ts'
 
-/** Whether a request is admitted, given what each of its steps says alone. */
-export function admitted(
-  steps: readonly Step[],
-  verdicts: readonly { readonly allowed: boolean }[],
-): boolean {
+/** What one step says, for itself. */
+interface StepVerdict {
+  readonly allowed: boolean
+  /** Microseconds for which the rule's block still refuses. */
+  readonly blocked?: number | true
+}
+
+/** Whether a request is admitted, given what each of its steps says for itself. */
+export function admitted(steps: readonly Step[], verdicts: readonly StepVerdict[]): boolean {
   let quotas = 0
   let quotasOver = 0
   for (let i = 0; i < steps.length; i++) {
-    const { role } = steps[i]!
-    if (role === 'shadow') continue
-    const passes = verdicts[i]!.allowed
-    if (role === 'quota') {
+    const { role } = steps[i]!.rule
+    if (!canRefuse(role)) continue
+    const { allowed, blocked } = verdicts[i]!
+    if (blocked) return false // on its own account, also within a quota
+    if (role === 'enforce') {
+      if (!allowed) return false
+    } else {
       quotas++
-      if (!passes) quotasOver++
-    } else if (!passes) return false
+      if (!allowed) quotasOver++
+    }
   }
   return quotas === 0 || quotasOver < quotas
 }

@@ -1,19 +1,19 @@
 import { binding } from './combine.ts'
 import type { Figures } from './figures.ts'
 import type { Outcome } from './outcome.ts'
+import { canRefuse } from './role.ts'
+import type { Rule } from './rule.ts'
 import type { Step } from './step.ts'
 
 /** One policy's figures, under its name. */
 export interface PolicyFigures extends Figures {
   readonly policy: string
-  /** Seconds of the policy's window, for headers: `capacity` units per so much; absent where there is no window. */
+  /** Seconds of the policy's window, for headers: `limit` units per so much; absent where there is no window. */
   readonly windowSeconds?: number | undefined
-  /** Reports only, never enforces. */
+  /** Reports only, never refuses. */
   readonly shadow?: true
   /** Past its soft threshold. */
   readonly soft?: true
-  /** Refused outright for a time, after too many refusals or by hand. */
-  readonly blocked?: true
 }
 
 export const receipt: unique symbol = Symbol('receipt')
@@ -26,37 +26,27 @@ export const receipt: unique symbol = Symbol('receipt')
 export interface Decision extends Figures {
   /** The binding policy's name; `''` when no policy applied, and then `limit` and `remaining` are infinite. */
   readonly policy: string
-  /** Every policy that took part, in rule order. */
+  /** Every policy that took part, in rule order. Made when it is first read: JSON has it, a copy by spreading has not. */
   readonly policies: readonly PolicyFigures[]
   /** Made without the store, by the rule's failure policy. */
   readonly degraded: boolean
-  /** Over a limit that only asks to be served last. */
+  /** Over a limit that only lowers the priority. */
   readonly priority?: 'low'
   /** For `refund`; not part of any answer that leaves the process. */
   readonly [receipt]?: Receipt | undefined
 }
 
-/** What a request leaves behind for whoever may have to correct its charge. */
+/** What a request was asked by, and what came of it: for corrections of its charge, and for whatever observes it. */
 export interface Receipt {
   readonly steps: readonly Step[]
   readonly outcome: Outcome
   /** Admitted, and not only looked at. */
   readonly charged: boolean
+  /** The step that decided; `undefined` when none can refuse. */
+  readonly binding: Step | undefined
 }
 
-/** What a decision needs to know of the policy behind a step. */
-export interface Subject {
-  /** The name that clients see. */
-  readonly name: string
-  readonly windowSeconds?: number
-  /** Share of the limit in use, 0–1, from which decisions are marked soft. */
-  readonly soft?: number
-  /** Being over this limit only lowers the priority. */
-  readonly deprioritize?: boolean
-}
-
-const UNLIMITED: PolicyFigures = {
-  policy: '',
+const UNLIMITED: Figures = {
   allowed: true,
   limit: Number.POSITIVE_INFINITY,
   remaining: Number.POSITIVE_INFINITY,
@@ -66,54 +56,32 @@ const UNLIMITED: PolicyFigures = {
   delayMs: 0,
 }
 
-/** What is being put together; finished, nobody changes it. */
-type Draft<T> = { -readonly [K in keyof T]: T[K] }
-
 /**
- * The answer to a request from what the store says of its steps. `subjects` stand beside `steps`, a guard's too.
- * What is here runs for every request: no copies and no spreads, which would cost more than the decision itself.
+ * The answer to a request from what the store says of its steps. Every request runs through this: no copies and no
+ * spreads, which would cost more than the decision itself. The store's figures are only read.
  */
-export function decisionOf(
-  steps: readonly Step[],
-  subjects: readonly Subject[],
-  outcome: Outcome,
-  peek: boolean,
-): Decision {
-  if (steps.length === 1) return decisionOfOne(steps, subjects[0]!, outcome, peek)
+export function decisionOf(steps: readonly Step[], outcome: Outcome, peek: boolean): Decision {
   const { allowed, figures } = outcome
+  if (steps.length === 1) {
+    const { role } = steps[0]!.rule
+    const own = figures[0]!
+    const bound = canRefuse(role) ? 0 : -1
+    const low = allowed && !own.allowed && role === 'deprioritize'
+    return new DecisionRecord(steps, outcome, peek, bound, bound < 0 ? 0 : own.delayMs, low)
+  }
   let low = false
   let delayMs = 0
-  let guarded = false
   for (let i = 0; i < steps.length; i++) {
-    const { role } = steps[i]!
-    if (role === 'guard') {
-      guarded = true
-      continue
-    }
-    const own = named(figures[i]!, subjects[i]!, role)
-    if (subjects[i]!.deprioritize === true && !own.allowed) low = true
-    if (role !== 'shadow' && own.delayMs > delayMs) delayMs = own.delayMs
+    const { role } = steps[i]!.rule
+    if (role === 'deprioritize' && !figures[i]!.allowed) low = true
+    if (canRefuse(role) && figures[i]!.delayMs > delayMs) delayMs = figures[i]!.delayMs
   }
-  const policies = guarded ? underGuards(steps, figures) : (figures as readonly PolicyFigures[])
-  const bound = policies[binding(policies, allowed, (i) => policies[i]!.shadow !== true)] ?? UNLIMITED
-  const decision = new Made(bound, delayMs, policies, steps, outcome, peek)
-  if (low && allowed) decision.priority = 'low'
-  return decision
+  const bound = binding(figures, allowed, (i) => canRefuse(steps[i]!.rule.role))
+  return new DecisionRecord(steps, outcome, peek, bound, delayMs, low && allowed)
 }
 
-/** The same for what most requests meet: one policy, without a guard. */
-function decisionOfOne(steps: readonly Step[], subject: Subject, outcome: Outcome, peek: boolean): Decision {
-  const { allowed, figures } = outcome
-  const { role } = steps[0]!
-  const own = named(figures[0]!, subject, role)
-  const bound = role === 'shadow' ? UNLIMITED : own
-  const decision = new Made(bound, bound.delayMs, figures as PolicyFigures[], steps, outcome, peek)
-  if (subject.deprioritize === true && allowed && !own.allowed) decision.priority = 'low'
-  return decision
-}
-
-/** A class, so that the symbol has its place from the start; in a literal it would be looked up each time. */
-class Made implements Decision {
+/** A class with declared fields (see ARCHITECTURE.md, "Shaped for the engine"). */
+class DecisionRecord implements Decision {
   declare readonly allowed: boolean
   declare readonly policy: string
   declare readonly limit: number
@@ -122,64 +90,61 @@ class Made implements Decision {
   declare readonly moreAfterMs: number | null
   declare readonly resetAfterMs: number | null
   declare readonly delayMs: number
-  declare readonly policies: readonly PolicyFigures[]
   declare readonly degraded: boolean
-  declare priority?: 'low'
+  declare readonly priority?: 'low'
+  declare readonly blocked?: true
   declare readonly [receipt]: Receipt
+  #policies: readonly PolicyFigures[] | undefined
 
   constructor(
-    bound: PolicyFigures,
-    delayMs: number,
-    policies: readonly PolicyFigures[],
     steps: readonly Step[],
     outcome: Outcome,
     peek: boolean,
+    bound: number,
+    delayMs: number,
+    low: boolean,
   ) {
-    const { allowed, degraded = false } = outcome
+    const { allowed, figures, degraded = false } = outcome
+    const step = bound < 0 ? undefined : steps[bound]!
+    const own = bound < 0 ? UNLIMITED : figures[bound]!
     this.allowed = allowed
-    this.policy = bound.policy
-    this.limit = bound.limit
-    this.remaining = bound.remaining
-    this.retryAfterMs = allowed ? 0 : bound.retryAfterMs
-    this.moreAfterMs = bound.moreAfterMs
-    this.resetAfterMs = bound.resetAfterMs
+    this.policy = step === undefined ? '' : step.rule.name
+    this.limit = own.limit
+    this.remaining = own.remaining
+    this.retryAfterMs = allowed ? 0 : own.retryAfterMs
+    this.moreAfterMs = own.moreAfterMs
+    this.resetAfterMs = own.resetAfterMs
     this.delayMs = delayMs
-    this.policies = policies
     this.degraded = degraded
-    this[receipt] = { steps, outcome, charged: allowed && !peek }
+    this[receipt] = { steps, outcome, charged: allowed && !peek, binding: step }
+    if (low) this.priority = 'low'
+    if (own.blocked) this.blocked = true
+  }
+
+  get policies(): readonly PolicyFigures[] {
+    if (this.#policies === undefined) {
+      const { steps, outcome } = this[receipt]
+      this.#policies = steps.map(({ rule }, i) => policyFigures(rule, outcome.figures[i]!))
+    }
+    return this.#policies
+  }
+
+  toJSON(): Decision {
+    return { ...this, policies: this.policies }
+  }
+
+  /** What `console.log` shows. */
+  [Symbol.for('nodejs.util.inspect.custom')](): Decision {
+    return this.toJSON()
   }
 }
 
-/** The policies without their guards; where one refuses, under its block. */
-function underGuards(steps: readonly Step[], figures: readonly Figures[]): PolicyFigures[] {
-  const policies: PolicyFigures[] = []
-  for (let i = 0; i < steps.length; i++) {
-    if (steps[i]!.role !== 'guard') policies.push(figures[i] as PolicyFigures)
-    else if (!figures[i]!.allowed) policies[policies.length - 1] = underBlock(policies.at(-1)!, figures[i]!)
-  }
-  return policies
-}
-
-/** A store's figures under the policy's name: in place, for nobody else has them. */
-function named(own: Figures, { name, windowSeconds, soft }: Subject, role: Step['role']): PolicyFigures {
-  const figures = own as Draft<PolicyFigures>
-  figures.policy = name
-  figures.windowSeconds = windowSeconds
-  if (role === 'shadow') figures.shadow = true
-  if (soft !== undefined && own.limit - own.remaining >= soft * own.limit) figures.soft = true
-  return figures
-}
-
-/** A policy's figures while its guard refuses: nothing is left, and no wait is shorter than the guard's. */
-function underBlock(own: PolicyFigures, guard: Figures): PolicyFigures {
-  const wait = guard.retryAfterMs ?? 0
+function policyFigures({ name, windowSeconds, role, soft }: Rule, own: Figures): PolicyFigures {
   return {
+    policy: name,
     ...own,
-    allowed: false,
-    remaining: 0,
-    retryAfterMs: own.allowed ? wait : own.retryAfterMs === null ? null : Math.max(own.retryAfterMs, wait),
-    moreAfterMs: own.remaining > 0 ? wait : Math.max(own.moreAfterMs ?? 0, wait),
-    resetAfterMs: own.resetAfterMs === null ? null : Math.max(own.resetAfterMs, wait),
-    blocked: true,
+    windowSeconds,
+    ...(canRefuse(role) ? undefined : { shadow: true }),
+    ...(soft !== undefined && own.limit - own.remaining >= soft * own.limit ? { soft: true } : undefined),
   }
 }

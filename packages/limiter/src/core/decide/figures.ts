@@ -1,6 +1,13 @@
-import type { Cells, Plan } from './algorithm.ts'
+import type { Cells, Plan, StatePlan } from './algorithm.ts'
 
-/** What one policy says of one request. Durations in milliseconds, exact to the microsecond. */
+/**
+ * The numbers of a decision: what one policy says of one request. Durations are milliseconds, exact to the
+ * microsecond, counted from the decision.
+ *
+ * For example, of a token bucket of 10 per second that has 3 tokens left: a cost of 2 is allowed, `remaining` is 1,
+ * `moreAfterMs` 100 and `resetAfterMs` 900. A cost of 5 after it is refused with `retryAfterMs` 400; a cost of 11
+ * with `null`, since no wait helps.
+ */
 export interface Figures {
   /** Would this policy alone admit the cost? */
   readonly allowed: boolean
@@ -16,25 +23,27 @@ export interface Figures {
   readonly resetAfterMs: number | null
   /** How long an admitted request should wait for its turn (queues); else 0. */
   readonly delayMs: number
+  /** Refused by the rule's block, after too many refusals or by hand. Present only then. */
+  readonly blocked?: true
 }
 
 const NEVER = Number.POSITIVE_INFINITY
 
 /** The instant that counts: a clock that stepped back is held at the key's last admission. All in the plan's units. */
-export function instantOf(cells: Cells, at: number, clock: number): number {
-  return Math.max(clock, cells[at] ?? 0)
+export function instantOf(cells: Cells, offset: number, clock: number): number {
+  return Math.max(clock, cells[offset] ?? 0)
 }
 
 /** The clock's reading in the plan's units. */
-export function inUnits({ unit }: Plan, ticks: number): number {
+export function inUnits({ unit }: StatePlan, ticks: number): number {
   return unit === 1 ? ticks : Math.floor(ticks / unit)
 }
 
 /** One key's state as a request found it. */
-export interface Look {
+export interface Reading {
   cells: Cells
   /** Where in `cells` its integers begin. */
-  cell: number
+  offset: number
   /** The instant of {@link instantOf}, in units. */
   now: number
   /** The clock's own reading, in microseconds. */
@@ -47,47 +56,40 @@ export interface Look {
 }
 
 /** The five figures, from state that already holds the charge if there was one. */
-export function figuresOf(plan: Plan, look: Readonly<Look>, cost: number): Figures {
+export function figuresOf(plan: Plan, reading: Readonly<Reading>, cost: number): Figures {
   const { algorithm, capacity } = plan
-  const { cells, cell: at, now, ticks, left, allowed, delay } = look
+  const { cells, offset, now, left, allowed } = reading
   const remaining = Math.max(left, 0)
   const full = remaining >= capacity
-  const retry = allowed ? 0 : cost > capacity ? NEVER : algorithm.wait(plan, cells, at, now, cost, left)
-  const more = full ? NEVER : algorithm.wait(plan, cells, at, now, remaining + 1, left)
-  const reset = full ? 0 : algorithm.wait(plan, cells, at, now, capacity, left)
-  return figuresFrom(plan, now, ticks, allowed, remaining, retry, more, reset, delay)
+  const retry = allowed ? 0 : cost > capacity ? NEVER : algorithm.wait(plan, cells, offset, now, cost, left)
+  const more = full ? NEVER : algorithm.wait(plan, cells, offset, now, remaining + 1, left)
+  const reset = full ? 0 : algorithm.wait(plan, cells, offset, now, capacity, left)
+  return figuresFrom(plan, reading, retry, more, reset)
 }
 
 /**
- * The figures in milliseconds from those in the plan's units, where infinity means never. Waits count from the
+ * The figures in milliseconds from waits in the plan's units, where infinity means never. Waits count from the
  * instant used: the clock's own microsecond, or the unit at which a late clock was held.
  */
 export function figuresFrom(
-  plan: Plan,
-  now: number,
-  nowTicks: number,
-  allowed: boolean,
-  remaining: number,
+  plan: StatePlan,
+  { now, ticks, left, allowed, delay }: Readonly<Reading>,
   retry: number,
   more: number,
   reset: number,
-  delay: number,
 ): Figures {
   const { unit } = plan
-  const since = unit === 1 ? 0 : nowTicks - now * unit
+  const since = unit === 1 ? 0 : ticks - now * unit
   const into = since > 0 && since < unit ? since : 0
   return {
     allowed,
     limit: plan.capacity,
-    remaining,
+    remaining: Math.max(left, 0),
     retryAfterMs: inMs(retry, unit, into),
     moreAfterMs: inMs(more, unit, into),
     resetAfterMs: inMs(reset, unit, into),
     delayMs: inMs(delay, unit, into) ?? 0,
-    // decisionOf fills these in, in place: to copy figures costs more than to make them.
-    policy: '',
-    windowSeconds: undefined,
-  } as Figures
+  }
 }
 
 /** @param into microseconds of the first unit that have passed */
@@ -96,10 +98,25 @@ function inMs(wait: number, unit: number, into: number): number | null {
   return wait === NEVER ? null : (wait * unit - into) / 1_000
 }
 
-/** The instant, in units, from which this state means the same as none: it may be dropped then, and not before. */
-export function droppableAt(plan: Plan, cells: Cells, at: number): number {
+/** A rule's figures while it is blocked: nothing remains, and no wait is shorter than the block's. */
+export function underBlock(own: Figures, blockedTicks: number): Figures {
+  const wait = blockedTicks / 1_000
+  return {
+    ...own,
+    allowed: false,
+    remaining: 0,
+    retryAfterMs: own.allowed ? wait : own.retryAfterMs === null ? null : Math.max(own.retryAfterMs, wait),
+    moreAfterMs: own.remaining > 0 ? wait : Math.max(own.moreAfterMs ?? 0, wait),
+    resetAfterMs: own.resetAfterMs === null ? null : Math.max(own.resetAfterMs, wait),
+    blocked: true,
+  }
+}
+
+/** The instant, in units, from which this state means the same as none: it may be deleted then, and not before. */
+export function droppableAt(plan: StatePlan, cells: Cells, offset: number): number {
   const { algorithm, capacity } = plan
   if (capacity === 0) return 0
-  const last = cells[at]!
-  return last + algorithm.wait(plan, cells, at, last, capacity, algorithm.remaining(plan, cells, at, last))
+  const last = cells[offset]!
+  const left = algorithm.remaining(plan, cells, offset, last)
+  return last + algorithm.wait(plan, cells, offset, last, capacity, left)
 }

@@ -24,7 +24,9 @@ export function remainder(a: number, b: number): number {
 /** @throws ConfigError unless `value` is a whole number from `min` to 2^53−1. */
 export function wholeNumber(name: string, value: unknown, min: number): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min) {
-    throw new ConfigError(`${name} must be a whole number from ${min} to 2^53−1, not ${String(value)}`)
+    throw new ConfigError(`${name} must be a whole number from ${min} to 2^53−1, not ${String(value)}`, {
+      path: [name],
+    })
   }
   return value
 }

@@ -1,19 +1,26 @@
 import type { Algorithm, Cells, Plan } from './algorithm.ts'
 import { ceilDiv, floorDiv, MAX, unitFor, wholeNumber } from './integers.ts'
-import { periodTicks, refuseOptions } from './period.ts'
-import type { Policy } from './policy.ts'
+import { type Settings, type WholeOption, whole } from './option.ts'
+import { periodTicks } from './period.ts'
+import type { BasePolicy } from './policy.ts'
+
+/** What a bucket's policy may say beside its limit and period. */
+export type BucketOptions = {
+  /** Capacity of the bucket; a whole number from 1 to 2^53−1. Default: `limit`. */
+  readonly burst: WholeOption
+}
+export const bucketOptions: BucketOptions = { burst: whole(1, 'Capacity of a bucket. Default: the limit.') }
 
 /**
  * The exact level shared by everything that flows continuously: token bucket, GCRA and leaky bucket differ in
  * what they call it, not in its arithmetic.
  *
- * `cells[at + 1]` is the level in use, in 1/period of a unit, so that one unit of time drains exactly `limit` of
+ * `cells[offset + 1]` is the level in use, in 1/period of a unit, so that one unit of time drains exactly `limit` of
  * it. It does not depend on the limit: a changed limit keeps what was used.
  */
-export function levelPlan(algorithm: Algorithm, policy: Policy): Plan {
-  refuseOptions(policy, 'rounding')
+export function levelPlan(algorithm: Algorithm, policy: BasePolicy & Settings<BucketOptions>): Plan {
   const limit = wholeNumber('limit', policy.limit, 0)
-  const capacity = policy.burst === undefined ? limit : wholeNumber('burst', policy.burst, 1)
+  const capacity = policy.burst ?? limit
   const ticks = periodTicks(policy)
   const unit = unitFor(Math.max(capacity, limit, 1), ticks)
   const period = ticks / unit
@@ -30,29 +37,29 @@ export function levelPlan(algorithm: Algorithm, policy: Policy): Plan {
 }
 
 /** The level at `now`. A level left by a larger limit is held to the debt that this plan allows. */
-export function levelAt(plan: Plan, cells: Cells, at: number, now: number): number {
-  const level = Math.min(cells[at + 1]!, plan.ceiling * plan.period)
-  const drained = (now - cells[at]!) * plan.limit // may pass 2^53 after a long idle, but then exceeds any level
+export function levelAt(plan: Plan, cells: Cells, offset: number, now: number): number {
+  const level = Math.min(cells[offset + 1]!, plan.ceiling * plan.period)
+  const drained = (now - cells[offset]!) * plan.limit // may pass 2^53 after a long idle, but then exceeds any level
   return drained >= level ? 0 : level - drained
 }
 
-export function remainingLevel(plan: Plan, cells: Cells, at: number, now: number): number {
-  const level = levelAt(plan, cells, at, now)
+export function remainingLevel(plan: Plan, cells: Cells, offset: number, now: number): number {
+  const level = levelAt(plan, cells, offset, now)
   const full = plan.capacity * plan.period
   return level <= full ? floorDiv(full - level, plan.period) : -ceilDiv(level - full, plan.period)
 }
 
 /** ⌈(level + cost·period − capacity·period) / limit⌉: exact, or never where nothing drains. */
-export function waitLevel(plan: Plan, cells: Cells, at: number, now: number, cost: number): number {
-  const excess = levelAt(plan, cells, at, now) - (plan.capacity - cost) * plan.period
+export function waitLevel(plan: Plan, cells: Cells, offset: number, now: number, cost: number): number {
+  const excess = levelAt(plan, cells, offset, now) - (plan.capacity - cost) * plan.period
   if (excess <= 0) return 0
   return plan.limit === 0 ? Number.POSITIVE_INFINITY : ceilDiv(excess, plan.limit)
 }
 
-export function chargeLevel(plan: Plan, cells: Cells, at: number, now: number, cost: number): void {
-  const level = levelAt(plan, cells, at, now)
+export function chargeLevel(plan: Plan, cells: Cells, offset: number, now: number, cost: number): void {
+  const level = levelAt(plan, cells, offset, now)
   const room = plan.ceiling * plan.period - level
-  cells[at + 1] = cost > plan.ceiling ? level + room : level + Math.min(cost * plan.period, room)
+  cells[offset + 1] = cost > plan.ceiling ? level + room : level + Math.min(cost * plan.period, room)
 }
 
 /**
@@ -65,7 +72,7 @@ export function chargeLevel(plan: Plan, cells: Cells, at: number, now: number, c
 export function refundLevel(
   plan: Plan,
   cells: Cells,
-  at: number,
+  offset: number,
   now: number,
   cost: number,
   charged: number,
@@ -73,5 +80,5 @@ export function refundLevel(
   const left = plan.capacity * plan.period - Math.max(0, now - charged) * plan.limit
   if (left <= 0) return
   const given = cost >= plan.capacity ? left : Math.min(cost * plan.period, left)
-  cells[at + 1] = Math.max(0, levelAt(plan, cells, at, cells[at]!) - given)
+  cells[offset + 1] = Math.max(0, levelAt(plan, cells, offset, cells[offset]!) - given)
 }

@@ -1,6 +1,6 @@
 import type { Figures } from './figures.ts'
 
-/** What a store says of the steps of one request, run as one. */
+/** What a store answers of the steps of one request, run as one. Nobody writes to it later. */
 export interface Outcome {
   readonly allowed: boolean
   /** The store's clock, in microseconds: the instant of the decision, and of its charges unless `chargedAt` is there. */
@@ -9,6 +9,6 @@ export interface Outcome {
   readonly chargedAt?: number
   /** One for each step, in order. */
   readonly figures: readonly Figures[]
-  /** Made without the shared store, by each step's `onStoreError`. */
+  /** Made without the shared store, by each rule's `onStoreError`. */
   readonly degraded?: true
 }

@@ -1,18 +1,13 @@
 import { ConfigError } from '../errors.ts'
 import { ticksOf } from '../time.ts'
-import type { Policy } from './policy.ts'
+import type { BasePolicy } from './policy.ts'
 
 /** Microseconds of a policy's period. @throws ConfigError for a calendar period: only fixed windows have one. */
-export function periodTicks(policy: Policy): number {
-  if (typeof policy.period === 'object') {
-    throw new ConfigError(`a calendar period goes with fixed-window, not with ${policy.algorithm}`)
+export function periodTicks({ algorithm, period }: BasePolicy): number {
+  if (typeof period === 'object') {
+    throw new ConfigError(`a calendar period is not supported by ${algorithm}, only by fixed-window`, {
+      path: ['period'],
+    })
   }
-  return ticksOf(policy.period)
-}
-
-/** @throws ConfigError when an option stands on an algorithm that would silently ignore it. */
-export function refuseOptions(policy: Policy, ...options: ('burst' | 'refill' | 'rounding')[]): void {
-  for (const option of options) {
-    if (policy[option] !== undefined) throw new ConfigError(`${option} means nothing to ${policy.algorithm}`)
-  }
+  return ticksOf(period, ['period'])
 }

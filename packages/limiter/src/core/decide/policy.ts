@@ -1,13 +1,3 @@
-/** The names a policy's `algorithm` may have. Swapping one for another is one word. */
-export type AlgorithmName =
-  | 'token-bucket'
-  | 'gcra'
-  | 'leaky-bucket'
-  | 'fixed-window'
-  | 'sliding-window-log'
-  | 'sliding-window-counter'
-  | 'concurrency'
-
 /** A window that follows the calendar of a place rather than the epoch. */
 export interface CalendarPeriod {
   /** ISO weeks begin on Monday. */
@@ -25,17 +15,12 @@ export interface CalendarPeriod {
   }
 }
 
-/** `limit` units per `period`, by an algorithm. What anyone writes down; a {@link Plan} is made of it once. */
-export interface Policy {
-  readonly algorithm: AlgorithmName
-  /** Units per period; a whole number ≥ 0. 0 refuses everything. */
+/** What a policy says whatever its algorithm. */
+export interface BasePolicy {
+  /** By which algorithm. Swapping one for another is one word. */
+  readonly algorithm: string
+  /** Units per period; a whole number from 0 to 2^53−1. 0 refuses everything. */
   readonly limit: number
-  /** Milliseconds, text such as `10s`, or a calendar period. For `concurrency`: how long a lease lives unless released. */
+  /** Milliseconds, text such as `10s`, or a calendar period. For `concurrency`: how long a slot is held unless released. */
   readonly period: number | string | CalendarPeriod
-  /** Bucket capacity (buckets only); a whole number ≥ 1, default `limit`. */
-  readonly burst?: number
-  /** `token-bucket` only: `interval` lets `limit` tokens arrive together each whole period. Default `greedy`. */
-  readonly refill?: 'greedy' | 'interval'
-  /** `sliding-window-counter` only: how the carried weight is rounded. Default `down`. */
-  readonly rounding?: 'down' | 'up'
 }

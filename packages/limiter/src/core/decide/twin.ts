@@ -1,7 +1,7 @@
 import type { Plan } from './algorithm.ts'
 
 /**
- * An algorithm's law a second time, in Lua 5.1, for a store that decides where the state is. It is the same
+ * An algorithm's formula a second time, in Lua 5.1, for a store that decides where the state is. It is the same
  * arithmetic over the same doubles, so both give the same figures bit for bit.
  *
  * Each text is the body of a function of `p`, `c`, `now` and what else {@link parameters} names. `p` holds the
@@ -10,8 +10,8 @@ import type { Plan } from './algorithm.ts'
  * is in reach. The remainder is `fmod`: Lua's `%` has another sign below 0.
  */
 export interface Twin {
-  /** How the state is kept: a fixed run of integers, entries in order of time, or leases by name. */
-  readonly keeps: 'cells' | 'log' | 'leases'
+  /** How the state is kept: a fixed run of integers, entries in order of time, or slots by the id of their charge. */
+  readonly keeps: 'cells' | 'log' | 'slots'
   /** Integers in a run of `cells`. */
   readonly size?: number
   /** Local functions that the bodies share. */
@@ -22,9 +22,8 @@ export interface Twin {
   readonly charge: string
   readonly refund: string
   readonly delay?: string
-  readonly refuse?: string
-  /** True where a charge needs a window and none of `p` fits: then nothing may be charged. */
-  readonly lost?: string
+  /** True where a charge needs a window and none of `p` holds `now`: then nothing may be charged. */
+  readonly noWindow?: string
   /** Integers beyond the common ones, and how many: the same for every plan. `now` is in microseconds. */
   readonly extras?: (plan: Plan, now: number) => readonly number[]
   readonly extraCount?: number
@@ -34,9 +33,8 @@ export interface Twin {
 export const parameters = {
   remaining: 'p, c, now',
   wait: 'p, c, now, cost',
-  charge: 'p, c, now, cost, lease',
-  refund: 'p, c, now, cost, charged, lease',
+  charge: 'p, c, now, cost, chargeId',
+  refund: 'p, c, now, cost, charged, chargeId',
   delay: 'p, c, now',
-  refuse: 'p, c, now',
-  lost: 'p, c, now',
+  noWindow: 'p, c, now',
 } as const

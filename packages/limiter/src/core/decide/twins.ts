@@ -1,6 +1,4 @@
 import type { Algorithm } from './algorithm.ts'
-import { blockTwin } from './block/block.lua.ts'
-import { block } from './block/block.ts'
 import { concurrencyTwin } from './concurrency/concurrency.lua.ts'
 import { concurrency } from './concurrency/concurrency.ts'
 import { calendarWindowTwin } from './fixed-window/calendar-window.lua.ts'
@@ -20,16 +18,15 @@ import { intervalBucket } from './token-bucket/interval.ts'
 import { tokenBucket } from './token-bucket/token-bucket.ts'
 import type { Twin } from './twin.ts'
 
-/** The twin of every algorithm. */
+/** The twin of every algorithm that has one. The others are decided in this process, by compare-and-swap. */
 export const twins: ReadonlyMap<Algorithm, Twin> = new Map<Algorithm, Twin>([
   [tokenBucket, levelTwin],
   [gcra, levelTwin],
   [leakyBucket, leakyBucketTwin],
   [intervalBucket, intervalTwin],
   [fixedWindow, fixedWindowTwin],
-  [calendarWindow as Algorithm, calendarWindowTwin],
+  [calendarWindow, calendarWindowTwin],
   [slidingWindowLog, slidingWindowLogTwin],
-  [slidingWindowCounter as Algorithm, slidingWindowCounterTwin],
+  [slidingWindowCounter, slidingWindowCounterTwin],
   [concurrency, concurrencyTwin],
-  [block as Algorithm, blockTwin],
 ])

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../errors.ts'
 import { compile } from './compile.ts'
+import type { Limit } from './domain.ts'
 import { limit } from './limit.samples.ts'
 import { matchRequest } from './match.ts'
-import type { Limit } from './rule.ts'
 
 function login(own: Partial<Limit>): Limit {
   return limit({ name: 'login', key: ['ip'], algorithm: 'token-bucket', ...own })
@@ -17,7 +17,7 @@ describe('a mistake', () => {
   it('names the rule and its place', () => {
     const source = { file: 'shop.yaml', line: 12, column: 5 }
     expect(() => compiled({ onLimit: 'delay', source })).toThrow(
-      'shop.yaml:12:5: limit "login": delaying goes with leaky-bucket, which has a queue, not with token-bucket',
+      'shop.yaml:12:5: limit "login": delay is not supported by token-bucket: it needs an algorithm that queues, such as leaky-bucket',
     )
     expect(() => compiled({ limit: { limit: -1, period: '1m' } })).toThrow(/^limit "login": limit must be/)
   })
@@ -81,7 +81,7 @@ describe('policies', () => {
       { name: 'a/b', limits: [limit({ name: 'c', key: [] })], descriptors: [] },
       { name: 'a', limits: [limit({ name: 'b/c', key: [] })], descriptors: [] },
     ])
-    const policies = ['a/b', 'a'].map((domain) => matchRequest(rules, domain, {}).steps[0]!.policy)
+    const policies = ['a/b', 'a'].map((domain) => matchRequest(rules, domain, {}).steps[0]!.rule.namespace)
     expect(policies).toEqual(['a%2Fb/c', 'a/b%2Fc'])
   })
 })

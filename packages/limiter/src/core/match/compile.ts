@@ -1,10 +1,10 @@
 import { ConfigError } from '../errors.ts'
 import { keyedHash } from '../identify/keyed-hash.ts'
 import { compileDescriptors, type DescriptorTree } from './descriptor-tree.ts'
+import type { Domain, Limit } from './domain.ts'
 import { type CompiledLimit, compileLimit, type Setting } from './limit.ts'
-import type { Domain, Limit } from './rule.ts'
+import { naming, planner } from './make-rule.ts'
 import { indexRules, type RuleIndex } from './rule-index.ts'
-import { naming, planner } from './ruling.ts'
 
 /** Rules made ready for matching; they never change, so that a reload is one assignment. */
 export interface Rules {

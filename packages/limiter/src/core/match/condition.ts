@@ -2,8 +2,8 @@ import { ConfigError } from '../errors.ts'
 import { type Cidr, cidrTrie, parseCidr, valuesAt } from '../identify/cidr.ts'
 import type { Facts } from '../identify/facts.ts'
 import { hostName } from '../identify/header.ts'
+import type { When } from './domain.ts'
 import { fits, type Glob, parseGlob } from './glob.ts'
-import type { When } from './rule.ts'
 import { wildcard } from './wildcard.ts'
 
 /** One condition of a rule, whose alternatives are within it. */

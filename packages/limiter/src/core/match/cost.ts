@@ -1,3 +1,4 @@
+import { isCost } from '../decide/cost.ts'
 import { wholeNumber } from '../decide/integers.ts'
 import { ConfigError } from '../errors.ts'
 import type { Facts } from '../identify/facts.ts'
@@ -22,7 +23,7 @@ export function costOf(cost: number | string): Cost {
   const [, from, name = ''] = /^(header|attribute):(.+)$/s.exec(cost) ?? []
   if (from === undefined) {
     throw new ConfigError(
-      `cost ${JSON.stringify(cost.slice(0, 80))} is no whole number, header:NAME or attribute:NAME`,
+      `cost ${JSON.stringify(cost.slice(0, 80))} is not a whole number, header:NAME or attribute:NAME`,
     )
   }
   const lower = name.toLowerCase()
@@ -32,10 +33,6 @@ export function costOf(cost: number | string): Cost {
     const text = read(facts)
     if (text === undefined) return given ?? 1
     const value = /^\d{1,16}$/.test(text.trim()) ? Number(text) : Number.NaN
-    return isCost(value) ? value : `${cost} holds no whole number from 0 to 2^53−1`
+    return isCost(value) ? value : `${cost} does not hold a whole number from 0 to 2^53−1`
   }
-}
-
-export function isCost(value: unknown): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -73,7 +73,6 @@ describe('a descriptor meets the limit at its last entry', () => {
   it('and none in an unknown domain', () => {
     expect(ask(basic, [query([['key2', 'x']])], 'other')).toEqual({
       steps: [],
-      subjects: [],
       missing: [],
       statuses: [{ step: -1 }],
     })
@@ -87,8 +86,8 @@ describe('a descriptor meets the limit at its last entry', () => {
       query([['key3', 'x']]),
     ])
     expect(all.statuses.map(({ step }) => step)).toEqual([-1, 0, -1, 1])
-    expect(all.steps.map(({ plan }) => plan.capacity)).toEqual([20, 1])
-    expect(all.subjects.map(({ name }) => name)).toEqual(['key2', 'key3'])
+    expect(all.steps.map(({ rule }) => rule.plan.capacity)).toEqual([20, 1])
+    expect(all.steps.map(({ rule }) => rule.name)).toEqual(['key2', 'key3'])
   })
 })
 
@@ -182,7 +181,7 @@ describe('counters', () => {
 
   it('a domain’s two formats never share one', () => {
     const [step] = ask([at('a', rateLimit(1, 'day'))], [query([['a', 'x']])]).steps
-    expect(step!.policy).toBe('test-domain//a|%-')
+    expect(step!.rule.namespace).toBe('test-domain//a|%-')
   })
 })
 
@@ -190,6 +189,6 @@ it('a mistake names the rule and its place', () => {
   const source = { file: 'a.yaml', line: 3, column: 7 }
   const tree = [under('a=b', at('c', rateLimit(1, 'day', { onLimit: 'delay' }), { source }))]
   expect(() => ask(tree, [])).toThrow(
-    'a.yaml:3:7: descriptor test-domain.a_b.c: delaying goes with leaky-bucket',
+    'a.yaml:3:7: descriptor test-domain.a_b.c: delay is not supported by fixed-window',
   )
 })

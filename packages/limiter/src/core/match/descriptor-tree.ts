@@ -1,9 +1,10 @@
+import type { Rule } from '../decide/rule.ts'
 import { ConfigError } from '../errors.ts'
-import { escaped, MISSING } from '../identify/compose.ts'
+import { escaped, MISSING } from '../identify/join-key.ts'
+import type { Descriptor, DescriptorLimit } from './domain.ts'
 import type { Setting } from './limit.ts'
+import { makeRule, naming } from './make-rule.ts'
 import { patternIndex } from './pattern-index.ts'
-import type { Descriptor, DescriptorLimit } from './rule.ts'
-import { type Law, lawOf, naming, type Ruling, rulingOf } from './ruling.ts'
 import { wildcard } from './wildcard.ts'
 
 /** One level of the tree, as a request walks it: an exact value, else the first pattern that fits, else the key alone. */
@@ -21,9 +22,9 @@ export interface DescriptorNode {
   readonly value: string | undefined
   /** `key` or `key_value`, as stats keys have it. */
   readonly label: string
-  /** Only for patterns: whether an entry fits. */
+  /** Only for patterns: whether an entry matches. */
   readonly fits: ((key: string, value: string) => boolean) | undefined
-  /** All who fit the pattern share one counter. */
+  /** All entries that match the pattern share one counter. */
   readonly shared: boolean
   readonly valueToMetric: boolean
   readonly detailed: boolean
@@ -35,7 +36,7 @@ export interface CompiledDescriptorLimit {
   readonly met: MatchedLimit
   readonly replaces: readonly string[]
   /** Absent when unlimited. */
-  readonly enforcement: { readonly law: Law; readonly ruling: Ruling } | undefined
+  readonly rule: Rule | undefined
 }
 
 /** The limit that a descriptor met, as answers repeat it. */
@@ -134,19 +135,16 @@ function limitOf(
     ...(unit !== undefined && { unit: unit.toLowerCase() }),
     ...(metadata !== undefined && { metadata }),
   }
-  if (unlimited) return { met, replaces, enforcement: undefined }
+  if (unlimited) return { met, replaces, rule: undefined }
   if (quota === undefined) throw new ConfigError('it needs a number of requests and a unit, or unlimited')
   const options = shadowMode ? { ...limit, mode: 'shadow' as const } : limit
-  const law = lawOf(options, descriptorPolicy(path[0]!, names), quotaMode)
-  return {
-    met,
-    replaces,
-    enforcement: { law, ruling: rulingOf(options, quota, name ?? shown(path), planFor) },
-  }
+  const namespace = descriptorNamespace(path[0]!, names)
+  const source = { options, name: name ?? shown(path), namespace, quota: quotaMode }
+  return { met, replaces, rule: makeRule(source, quota, planFor) }
 }
 
 /** Two slashes, which no limit of the other format has. */
-export function descriptorPolicy(domain: string, names: readonly string[]): string {
+export function descriptorNamespace(domain: string, names: readonly string[]): string {
   return `${escaped(domain).replaceAll('/', '%2F')}//${names.join('|')}`
 }
 

@@ -1,6 +1,6 @@
 import { compile } from './compile.ts'
 import { type DescriptorQuery, type MatchedDescriptors, matchDescriptors } from './descriptors.ts'
-import type { Descriptor, DescriptorLimit } from './rule.ts'
+import type { Descriptor, DescriptorLimit } from './domain.ts'
 
 export type Pair = readonly [key: string, value: string]
 
@@ -68,7 +68,8 @@ export function met(tree: readonly Descriptor[], ...pairs: Pair[]): string | und
 export function keys(tree: readonly Descriptor[], ...queries: (readonly Pair[])[]): string[] {
   return queries.map((pairs) => {
     const { steps } = ask(tree, [query(pairs)])
-    return `${steps[0]?.policy} ${steps[0]?.plan.kind} ${steps[0]?.key}`
+    const [step] = steps
+    return `${step?.rule.namespace} ${step?.rule.plan.kind} ${step?.key}`
   })
 }
 

@@ -146,17 +146,16 @@ describe('a limit that the request brings', () => {
     })
     const [own] = ask(basic, [query(pairs)]).steps
     expect(steps[0]).toMatchObject({
-      policy: own!.policy,
+      rule: { namespace: own!.rule.namespace, plan: { kind: own!.rule.plan.kind, capacity: 42 } },
       key: own!.key,
-      plan: { kind: own!.plan.kind, capacity: 42 },
     })
   })
 
   it('needs no rule', () => {
     const brought = { limit: { requestsPerUnit: 1, unit: 'day' } }
-    const { steps, subjects } = ask(basic, [query([['nil', 'a']], brought), query([['nil', 'b']], brought)])
+    const { steps } = ask(basic, [query([['nil', 'a']], brought), query([['nil', 'b']], brought)])
     expect(new Set(steps.map(({ key }) => key)).size).toBe(2)
-    expect(subjects[0]!.name).toBe('nil')
+    expect(steps[0]!.rule.name).toBe('nil')
   })
 
   it('is a mistake with an unknown unit or number', () => {
@@ -212,12 +211,11 @@ describe('what a rule does', () => {
       at('c', rateLimit(1, 'day'), { quotaMode: true, shadowMode: true }),
       at('d', rateLimit(1, 'day')),
     ]
-    const { steps, subjects } = ask(
+    const { steps } = ask(
       tree,
       ['a', 'b', 'c', 'd'].map((key) => query([[key, 'x']])),
     )
-    expect(steps.map(({ role }) => role)).toEqual(['shadow', 'quota', 'shadow', 'enforce'])
-    expect(subjects.map(({ mode }) => mode)).toEqual(['shadow', 'enforce', 'shadow', 'enforce'])
+    expect(steps.map(({ rule }) => rule.role)).toEqual(['shadow', 'quota', 'shadow', 'enforce'])
   })
 
   it('a limit that another replaces is not counted and not mentioned, also for one that is unlimited', () => {
@@ -244,17 +242,18 @@ describe('what a rule does', () => {
       block: { after: 3, within: 1_000, for: 1_000 },
       name: 'n',
     } as const
-    const { steps, statuses, subjects } = ask(
+    const { steps, statuses } = ask(
       [at('a', rateLimit(5, 'minute', own)), at('b', rateLimit(1, 'day'))],
       [query([['a', 'x']]), query([['b', 'x']])],
     )
-    expect(steps.map(({ role, plan }) => [role, plan.algorithm.name])).toEqual([
-      ['enforce', 'sliding-window-log'],
-      ['guard', 'block'],
-      ['enforce', 'fixed-window'],
+    expect(
+      steps.map(({ rule: { role, plan, block } }) => [role, plan.algorithm.name, block?.algorithm.name]),
+    ).toEqual([
+      ['enforce', 'sliding-window-log', 'block'],
+      ['enforce', 'fixed-window', undefined],
     ])
-    expect(statuses.map(({ step }) => step)).toEqual([0, 2])
-    expect(subjects.map(({ name }) => name)).toEqual(['n', 'n', 'b'])
+    expect(statuses.map(({ step }) => step)).toEqual([0, 1])
+    expect(steps.map(({ rule }) => rule.name)).toEqual(['n', 'b'])
   })
 
   it('metadata is handed on', () => {

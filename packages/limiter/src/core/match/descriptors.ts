@@ -1,20 +1,23 @@
 import { planOf } from '../decide/algorithms.ts'
-import { joinParts, keyPart } from '../identify/compose.ts'
+import { isCost } from '../decide/cost.ts'
+import type { Step } from '../decide/step.ts'
+import { joinParts, keyPart } from '../identify/join-key.ts'
 import type { Hash } from '../identify/keyed-hash.ts'
 import type { CompiledDomain, Rules } from './compile.ts'
-import { isCost } from './cost.ts'
 import {
   type CompiledDescriptorLimit,
   type DescriptorNode,
   type DescriptorTree,
-  descriptorPolicy,
+  descriptorNamespace,
   type MatchedLimit,
   shown,
 } from './descriptor-tree.ts'
+import type { LimitOptions } from './domain.ts'
+import { makeRule, stepOf } from './make-rule.ts'
 import { BAD_COST, type Matched, refused } from './match.ts'
-import type { RuleOptions } from './rule.ts'
-import { type Gathered, gather, lawOf, rulingOf } from './ruling.ts'
-import { labelOf, statsKeyOf } from './stats-key.ts'
+import { type Entry, labelOf, statsKeyOf } from './stats-key.ts'
+
+export type { Entry } from './stats-key.ts'
 
 /** One descriptor of a request, as envoyproxy/ratelimit's API has it. */
 export interface DescriptorQuery {
@@ -30,15 +33,10 @@ export interface DescriptorQuery {
   }
 }
 
-export interface Entry {
-  readonly key: string
-  readonly value: string
-}
-
 export interface DescriptorStatus {
   /** Where among the steps this descriptor's is; −1 when it is not counted. */
   readonly step: number
-  /** Absent when no limit matched, or another stands in for it. */
+  /** Absent when no limit matched, or another replaces it. */
   readonly limit?: MatchedLimit
 }
 
@@ -47,7 +45,7 @@ export interface MatchedDescriptors extends Matched {
   readonly statuses: readonly DescriptorStatus[]
 }
 
-/** What one descriptor met, and whose counter that is. */
+/** What one descriptor met, and which counter it charges. */
 interface Hit extends CompiledDescriptorLimit {
   readonly key: string
 }
@@ -72,33 +70,24 @@ export function matchDescriptors(
     hits.push(hit)
   }
   const replaced = new Set(hits.flatMap((hit) => hit?.replaces ?? []))
-  const matched = {
-    steps: [],
-    subjects: [],
-    missing: [],
-    statuses: [] as DescriptorStatus[],
-  } satisfies MatchedDescriptors
-  hits.forEach((hit, i) => {
-    matched.statuses.push(statusOf(hit, replaced, matched, descriptors[i]!.cost, cost))
-  })
-  return matched
+  const steps: Step[] = []
+  const statuses = hits.map((hit, i) => statusOf(hit, replaced, steps, descriptors[i]!.cost, cost))
+  return { steps, missing: [], statuses }
 }
 
-/** Counts a descriptor, unless nothing is to be counted, or another limit stands in for its own. */
+/** Adds the step of a descriptor, unless nothing is to be counted, or another limit replaces its own. */
 function statusOf(
   hit: Hit | undefined,
   replaced: ReadonlySet<string>,
-  into: Gathered,
+  steps: Step[],
   own: number | undefined,
   cost: number,
 ): DescriptorStatus {
   if (hit === undefined || (hit.met.name !== undefined && replaced.has(hit.met.name))) return UNCOUNTED
-  const { enforcement, met: limit, key } = hit
-  if (enforcement === undefined) return { step: -1, limit }
-  const step = into.steps.length
-  const law = own === undefined ? enforcement.law : { ...enforcement.law, costFrom: 'rule' as const }
-  gather(into, law, enforcement.ruling, key, own ?? cost)
-  return { step, limit }
+  const { rule, met: limit, key } = hit
+  if (rule === undefined) return { step: -1, limit }
+  steps.push(stepOf(rule, key, own ?? cost, own === undefined ? undefined : 'rule'))
+  return { step: steps.length - 1, limit }
 }
 
 const UNCOUNTED: DescriptorStatus = { step: -1 }
@@ -113,16 +102,16 @@ function hitOf(
   const path = walk(domain.descriptors, entries)
   const rule = path.length === entries.length ? path.at(-1)!.limit : undefined
   if (limit !== undefined) {
-    const { policy } = rule?.enforcement?.law ?? {}
+    const namespace = rule?.rule?.namespace
     // One counter for the same entries, whoever sets the limit.
-    return policy === undefined
-      ? override(domain.name, entries, limit, descriptorPolicy(domain.name, []), wholeKey(entries, hash))
-      : override(domain.name, entries, limit, policy, keyOf(path, entries, hash))
+    return namespace === undefined
+      ? override(domain.name, entries, limit, descriptorNamespace(domain.name, []), wholeKey(entries, hash))
+      : override(domain.name, entries, limit, namespace, keyOf(path, entries, hash))
   }
   if (rule === undefined) return undefined
   const isOwn = path.some(({ valueToMetric }) => valueToMetric) || path.at(-1)!.detailed
   const met = isOwn ? { ...rule.met, statsKey: statsKeyOf(domain.name, path, entries) } : rule.met
-  return { met, replaces: rule.replaces, enforcement: rule.enforcement, key: keyOf(path, entries, hash) }
+  return { met, replaces: rule.replaces, rule: rule.rule, key: keyOf(path, entries, hash) }
 }
 
 /** The nodes that the entries lead through, as far as they lead. */
@@ -139,7 +128,7 @@ export function walk(tree: DescriptorTree, entries: readonly Entry[]): Descripto
   return path
 }
 
-/** What the rule leaves open. Where a pattern is shared, all who fit it are one. */
+/** What the rule leaves open. Where a pattern is shared, all that match it share a counter. */
 function keyOf(path: readonly DescriptorNode[], entries: readonly Entry[], hash: Hash): string {
   const parts: string[] = []
   path.forEach(({ key, shared, fits, value }, i) => {
@@ -165,7 +154,7 @@ const UNITS = new Map([
   ['year', '365d'],
 ])
 
-const PLAIN_OPTIONS: RuleOptions = {
+const PLAIN_OPTIONS: LimitOptions = {
   algorithm: 'fixed-window',
   onLimit: 'deny',
   mode: 'enforce',
@@ -177,19 +166,19 @@ function override(
   domain: string,
   entries: readonly Entry[],
   { requestsPerUnit, unit }: NonNullable<DescriptorQuery['limit']>,
-  policy: string,
+  namespace: string,
   key: string,
 ): Hit | string {
   const period = UNITS.get(unit.toLowerCase())
   if (period === undefined) return `a limit's unit must be one of ${[...UNITS.keys()].join(', ')}`
   if (!isCost(requestsPerUnit)) return 'a limit must be a whole number from 0 to 2^53−1'
   const name = shown([domain, ...entries.map((entry) => entry.key)])
-  const ruling = rulingOf(PLAIN_OPTIONS, { limit: requestsPerUnit, period }, name, planOf)
+  const source = { options: PLAIN_OPTIONS, name, namespace }
   const statsKey = [domain, ...entries.map(labelOf)].join('.')
   return {
     met: { requestsPerUnit, unit: unit.toLowerCase(), unlimited: false, statsKey },
     replaces: [],
-    enforcement: { law: lawOf(PLAIN_OPTIONS, policy), ruling },
+    rule: makeRule(source, { limit: requestsPerUnit, period }, planOf),
     key,
   }
 }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { compile } from './compile.ts'
+import type { Descriptor, Domain, LimitOptions } from './domain.ts'
 import { explainDescriptors, explainRequest } from './explain.ts'
 import { limit } from './limit.samples.ts'
-import type { Descriptor, Domain, RuleOptions } from './rule.ts'
 
-const options: RuleOptions = {
+const options: LimitOptions = {
   algorithm: 'fixed-window',
   onLimit: 'deny',
   mode: 'enforce',
@@ -51,7 +51,7 @@ it('says of every limit whether it applies, and if not, why', () => {
     { rule: 'user', applies: false, reason: 'the request lacks a part of its key' },
     { rule: 'office', applies: false, reason: 'the client is exempt' },
     { rule: 'ip', applies: true, reason: '', key: '10.1.1.1' },
-    { rule: 'everyone', applies: false, reason: 'ip stands in for it' },
+    { rule: 'everyone', applies: false, reason: 'ip replaces it' },
     { rule: 'tokens', applies: false, reason: 'header x-tokens is not many' },
   ])
 })
@@ -86,7 +86,7 @@ it('says of every descriptor how far it led', () => {
     { rule: 'shop.key', applies: true, reason: '', key: 'x' },
     { rule: 'shop.list_allowed', applies: false, reason: 'the rules there set no limit' },
     { rule: 'shop.free', applies: false, reason: 'it is unlimited' },
-    { rule: 'shop.named', applies: false, reason: 'another limit stands in for it' },
+    { rule: 'shop.named', applies: false, reason: 'another limit replaces it' },
     { rule: 'shop', applies: false, reason: 'entry 1, nil_x, meets no rule' },
     { rule: 'shop.key', applies: false, reason: 'entry 2, more_y, meets no rule' },
   ])

@@ -2,10 +2,10 @@ import { Facts } from '../identify/facts.ts'
 import type { Request } from '../request.ts'
 import type { Rules } from './compile.ts'
 import type { DescriptorNode } from './descriptor-tree.ts'
-import { type DescriptorQuery, type Entry, matchDescriptors, walk } from './descriptors.ts'
-import type { Applied, CompiledLimit } from './limit.ts'
+import { type DescriptorQuery, matchDescriptors, walk } from './descriptors.ts'
+import type { CompiledLimit, RuleMatch } from './limit.ts'
 import { replacedBy } from './match.ts'
-import { labelOf } from './stats-key.ts'
+import { type Entry, labelOf } from './stats-key.ts'
 
 /** Why a rule applies to a request, or does not. */
 export interface Explanation {
@@ -13,7 +13,7 @@ export interface Explanation {
   readonly applies: boolean
   /** `method is not POST`; empty where the rule applies. */
   readonly reason: string
-  /** Whose counter it charges, as the store knows it. */
+  /** Which counter it charges, as the store knows it. */
   readonly key?: string
 }
 
@@ -22,24 +22,24 @@ export function explainRequest(rules: Rules, domainName: string, request: Reques
   const domain = rules.domains.get(domainName)
   if (domain === undefined) return []
   const facts = new Facts(request, rules.setting.foldPaths)
-  const judged = domain.limits.map((limit) => ({ limit, answer: answerOf(limit, facts) }))
-  const applied = judged.flatMap(({ answer }) => (typeof answer === 'string' ? [] : [answer]))
-  return judged.map(({ limit: { name }, answer }) => {
+  const results = domain.limits.map((limit) => ({ limit, answer: answerOf(limit, facts) }))
+  const applied = results.flatMap(({ answer }) => (typeof answer === 'string' ? [] : [answer]))
+  return results.map(({ limit: { name }, answer }) => {
     if (typeof answer === 'string') return { rule: name, applies: false, reason: answer }
-    const stand = applied.find((other) => replacedBy([other]).has(name))
-    return stand === undefined
-      ? { rule: name, applies: true, reason: '', key: answer.key }
-      : { rule: name, applies: false, reason: `${stand.limit.name} stands in for it` }
+    const replacing = applied.find((other) => replacedBy([other]).has(name))
+    return replacing === undefined
+      ? { rule: name, applies: true, reason: '', key: answer.step.key }
+      : { rule: name, applies: false, reason: `${replacing.limit.name} replaces it` }
   })
 }
 
-function answerOf(limit: CompiledLimit, facts: Facts): Applied | string {
+function answerOf(limit: CompiledLimit, facts: Facts): RuleMatch | string {
   const unmet = limit.conditions.find((condition) => !condition.holds(facts))
   if (unmet !== undefined) return unmet.unmet
-  const judgement = limit.judge(facts, undefined)
-  if ('problem' in judgement) return judgement.problem
-  if (!('skipped' in judgement)) return judgement
-  return judgement.skipped === 'exempt' ? 'the client is exempt' : 'the request lacks a part of its key'
+  const result = limit.match(facts, undefined)
+  if ('problem' in result) return result.problem
+  if (!('skipped' in result)) return result
+  return result.skipped === 'exempt' ? 'the client is exempt' : 'the request lacks a part of its key'
 }
 
 /** For each descriptor of a request, what it meets; `rule` is the path of rules that its entries led through. */
@@ -68,5 +68,5 @@ export function explainDescriptors(
 function reasonAgainst(path: readonly DescriptorNode[], entries: readonly Entry[]): string {
   const next = entries[path.length]
   if (next !== undefined) return `entry ${path.length + 1}, ${labelOf(next)}, meets no rule`
-  return path.at(-1)?.limit === undefined ? 'the rules there set no limit' : 'another limit stands in for it'
+  return path.at(-1)?.limit === undefined ? 'the rules there set no limit' : 'another limit replaces it'
 }

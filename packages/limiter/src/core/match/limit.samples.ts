@@ -1,7 +1,7 @@
 import type { Request } from '../request.ts'
 import { compile } from './compile.ts'
+import type { Limit } from './domain.ts'
 import { type Matched, matchRequest } from './match.ts'
-import type { Limit } from './rule.ts'
 
 /** A limit for tests: 5 a minute for all, but for what `own` says. */
 export function limit(own: Partial<Limit>): Limit {
@@ -28,7 +28,7 @@ export function match(limits: readonly Partial<Limit>[], request: Request, cost?
 }
 
 export function names(limits: readonly Partial<Limit>[], request: Request): string[] {
-  return match(limits, request).subjects.map(({ name }) => name)
+  return match(limits, request).steps.map(({ rule }) => rule.name)
 }
 
 export function key(

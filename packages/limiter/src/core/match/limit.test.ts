@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Step } from '../decide/step.ts'
+import type { Limit } from './domain.ts'
 import { key, match } from './limit.samples.ts'
-import type { Limit } from './rule.ts'
 
 describe('the key', () => {
   it('FB-064: is one for all spellings of a path', () => {
@@ -49,7 +50,7 @@ describe('a limit for each plan', () => {
 
   it('is the plan’s, or the one for all others', () => {
     const capacity = (plan?: string): number | undefined =>
-      match([own], { attributes: { tenant: 't', plan } }).steps[0]?.plan.capacity
+      match([own], { attributes: { tenant: 't', plan } }).steps[0]?.rule.plan.capacity
     expect(['free', 'pro', 'gold', '', '__proto__', undefined].map(capacity)).toEqual([
       100, 5_000, 20, 20, 20, 20,
     ])
@@ -59,7 +60,8 @@ describe('a limit for each plan', () => {
     const [free, pro] = ['free', 'pro'].map(
       (plan) => match([own], { attributes: { tenant: 't', plan } }).steps[0]!,
     )
-    expect([pro!.policy, pro!.key, pro!.plan.kind]).toEqual([free!.policy, free!.key, free!.plan.kind])
+    const counterOf = ({ rule, key }: Step) => [rule.namespace, key, rule.plan.kind]
+    expect(counterOf(pro!)).toEqual(counterOf(free!))
   })
 })
 
@@ -76,30 +78,31 @@ describe('spread', () => {
     expect(Math.min(...quarters)).toBeGreaterThan(200)
   })
 
-  it('moves nothing where a key’s time begins with the key', () => {
-    const { steps } = match([{ algorithm: 'token-bucket', spread: true }], {})
-    expect(steps[0]!.phase).toBeUndefined()
+  it('is refused where a key’s time begins with the key', () => {
+    expect(() => match([{ algorithm: 'token-bucket', spread: true }], {})).toThrow(
+      'limit "a": spread is not supported by token-bucket: its windows begin with each key already',
+    )
   })
 })
 
-describe('a lease', () => {
+describe('prefetch', () => {
   it('is allowed for as much as the quota holds, and not where that refuses all', () => {
     const own = {
       key: ['user'],
-      lease: 4,
+      prefetch: 4,
       overrides: [
         { match: 'small', quota: { limit: 3, period: '1m' } },
         { match: 'none', quota: { limit: 0, period: '1m' } },
       ],
     }
-    const ahead = (user: string) => match([own], { attributes: { user } }).steps[0]!.ahead
+    const ahead = (user: string) => match([own], { attributes: { user } }).steps[0]!.rule.prefetch
     expect([ahead('ada'), ahead('small'), ahead('none')]).toEqual([4, 3, undefined])
   })
 
   it('does not go with every rule', () => {
     const block = { after: 1, within: 1_000, for: 1_000 }
     for (const own of [{ mode: 'shadow' as const }, { block }, { cost: 4 }]) {
-      expect(() => match([{ lease: 4, ...own }], {})).toThrow(/lease/)
+      expect(() => match([{ prefetch: 4, ...own }], {})).toThrow(/tak(ing|en) (units )?ahead/)
     }
   })
 })

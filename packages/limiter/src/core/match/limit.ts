@@ -1,14 +1,16 @@
+import type { Rule } from '../decide/rule.ts'
+import type { Step } from '../decide/step.ts'
 import { ConfigError } from '../errors.ts'
-import { escaped, hashedPart, joinParts, keyPart, MISSING } from '../identify/compose.ts'
 import type { Facts } from '../identify/facts.ts'
+import { escaped, hashedPart, joinParts, keyPart, MISSING } from '../identify/join-key.ts'
+import { type Params, type Part, parsePart } from '../identify/key-part.ts'
 import type { Hash } from '../identify/keyed-hash.ts'
-import { type Params, type Part, parsePart } from '../identify/part.ts'
 import { type Condition, conditionsOf, globsOf } from './condition.ts'
 import { costOf } from './cost.ts'
+import type { Limit, PlanQuota, Quota } from './domain.ts'
 import { fits, type Glob } from './glob.ts'
-import type { Limit, PlanQuota, Quota } from './rule.ts'
-import { type Law, lawOf, type Planner, type Ruling, rulingOf } from './ruling.ts'
-import { type Whom, whom } from './whom.ts'
+import { keyLookup } from './key-lookup.ts'
+import { makeRule, type Planner, stepOf } from './make-rule.ts'
 
 /** What compiling needs to know beside the rule. */
 export interface Setting {
@@ -22,18 +24,23 @@ export interface CompiledLimit {
   readonly name: string
   readonly conditions: readonly Condition[]
   readonly replaces: readonly string[]
-  readonly law: Law
+  /** For requests that no plan or override has another rule for. */
+  readonly rule: Rule
+  /** Every rule that the limit may go by: its own, and those of plans and overrides. */
+  readonly rules: readonly Rule[]
   /** What the limit asks of a request that meets its conditions. */
-  readonly judge: (facts: Facts, givenCost: number | undefined) => Judgement
+  readonly match: (facts: Facts, givenCost: number | undefined) => MatchResult
 }
 
-export type Judgement = Applied | { readonly skipped: 'missing' | 'exempt' } | { readonly problem: string }
+export type MatchResult =
+  | RuleMatch
+  | { readonly skipped: 'missing' | 'exempt' }
+  | { readonly problem: string }
 
-export interface Applied {
+/** A limit that applies to a request, and its step. */
+export interface RuleMatch {
   readonly limit: CompiledLimit
-  readonly ruling: Ruling
-  readonly key: string
-  readonly cost: number
+  readonly step: Step
 }
 
 const NO_PARAMS: Params = new Map()
@@ -47,18 +54,20 @@ export function compileLimit(limit: Limit, domain: string, setting: Setting): Co
   const globs = globsOf(when, setting.foldPaths)
   const parts = limit.key.map((text) => parsePart(text, setting.foldPaths))
   const openings = parts.some(({ kind }) => kind === 'param') ? globs : []
-  const exempt = whomOrNone(
+  const exempt = keyLookup(
     limit.exempt.map((text) => [text, true] as const),
     parts,
   )
   const cost = costOf(limit.cost)
-  const rulingFor = rulings(limit, parts, setting)
+  const costFrom = typeof limit.cost === 'string' ? 'measure' : limit.cost === 1 ? undefined : 'rule'
+  const { rule, rules, ruleFor } = rulesOf(limit, domain, parts, setting)
   const compiled: CompiledLimit = {
     name,
     conditions: conditionsOf(when, globs),
     replaces: limit.replaces,
-    law: lawOf(limit, policyName(domain, name)),
-    judge(facts, givenCost) {
+    rule,
+    rules,
+    match(facts, givenCost) {
       const params = openings.length === 0 ? NO_PARAMS : paramsOf(openings, facts.segments)
       const values = parts.map((part) => part.read(facts, params) ?? '')
       if (exempt?.(facts, values) === true) return EXEMPT
@@ -66,15 +75,15 @@ export function compileLimit(limit: Limit, domain: string, setting: Setting): Co
       if (lacking && onMissingKey === 'skip') return LACKING
       const units = cost(facts, givenCost)
       if (typeof units === 'string') return { problem: units }
-      const ruling = rulingFor(facts, values, lacking)
-      return { limit: compiled, ruling, key: keyOf(parts, values, setting.hash), cost: units }
+      const key = keyOf(parts, values, setting.hash)
+      return { limit: compiled, step: stepOf(ruleFor(facts, values, lacking), key, units, costFrom) }
     },
   }
   return compiled
 }
 
-/** `domain/name`, in which no other pair of names ends up. */
-export function policyName(domain: string, name: string): string {
+/** The namespace `domain/name`, in which no other pair of names ends up. */
+function namespaceOf(domain: string, name: string): string {
   return `${withoutSlash(domain)}/${withoutSlash(name)}`
 }
 
@@ -99,41 +108,46 @@ function paramsOf(globs: readonly Glob[], segments: readonly string[]): Params {
   return NO_PARAMS
 }
 
-function rulings(
-  limit: Limit,
-  parts: readonly Part[],
-  { planFor }: Setting,
-): (facts: Facts, values: readonly string[], lacking: boolean) => Ruling {
-  const rule = (quota: Quota): Ruling => rulingOf(limit, quota, limit.name, planFor)
-  const nobody: Ruling = {
-    ...rule(defaultQuota(limit.limit)),
-    plan: planFor(REFUSE_ALL),
-    spread: 0,
-    ahead: undefined,
+interface LimitRules extends Pick<CompiledLimit, 'rule' | 'rules'> {
+  readonly ruleFor: (facts: Facts, values: readonly string[], lacking: boolean) => Rule
+}
+
+function rulesOf(limit: Limit, domain: string, parts: readonly Part[], { planFor }: Setting): LimitRules {
+  const { name } = limit
+  const cost = typeof limit.cost === 'number' ? limit.cost : undefined
+  const source = { options: limit, name, namespace: namespaceOf(domain, name), cost }
+  const rules: Rule[] = []
+  const ruleOf = (quota: Quota): Rule => {
+    const rule = makeRule(source, quota, planFor)
+    rules.push(rule)
+    return rule
   }
-  const override = whomOrNone(
-    limit.overrides.map(({ match, quota }) => [match, rule(quota)] as const),
+  const rule = ruleOf(defaultQuota(limit.limit))
+  const refusing: Rule = { ...rule, plan: planFor(REFUSE_ALL), spread: 0, prefetch: undefined }
+  const override = keyLookup(
+    limit.overrides.map(({ match, quota }) => [match, ruleOf(quota)] as const),
     parts,
   )
-  const planned = byPlan(limit.limit, rule)
-  return (facts, values, lacking) =>
-    lacking && limit.onMissingKey === 'deny' ? nobody : (override?.(facts, values) ?? planned(facts))
+  const ofPlan = byPlan(limit.limit, ruleOf)
+  return {
+    rule,
+    rules,
+    ruleFor: (facts, values, lacking) =>
+      lacking && limit.onMissingKey === 'deny'
+        ? refusing
+        : (override?.(facts, values) ?? ofPlan?.(facts) ?? rule),
+  }
 }
 
 const REFUSE_ALL = { algorithm: 'fixed-window', limit: 0, period: 'second' } as const
 
-function whomOrNone<T>(
-  entries: readonly (readonly [string, T])[],
-  parts: readonly Part[],
-): Whom<T> | undefined {
-  return entries.length === 0 ? undefined : whom(entries, parts)
-}
-
-function byPlan(limit: Quota | PlanQuota, rule: (quota: Quota) => Ruling): (facts: Facts) => Ruling {
-  const otherwise = rule(defaultQuota(limit))
-  if (!('by' in limit)) return () => otherwise
-  const plans = new Map(Object.entries(limit.plans).map(([plan, quota]) => [plan, rule(quota)]))
-  return (facts) => plans.get(facts.attribute(limit.by) ?? '') ?? otherwise
+function byPlan(
+  limit: Quota | PlanQuota,
+  ruleOf: (quota: Quota) => Rule,
+): ((facts: Facts) => Rule | undefined) | undefined {
+  if (!('by' in limit)) return undefined
+  const plans = new Map(Object.entries(limit.plans).map(([plan, quota]) => [plan, ruleOf(quota)]))
+  return (facts) => plans.get(facts.attribute(limit.by) ?? '')
 }
 
 function defaultQuota(limit: Quota | PlanQuota): Quota {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { canRefuse } from '../decide/role.ts'
 import { compile } from './compile.ts'
 import { key, limit, match, names } from './limit.samples.ts'
 import { matchRequest } from './match.ts'
@@ -33,7 +34,7 @@ describe('a request meets', () => {
   })
 
   it('a step with the rule’s plan, and the rule behind it', () => {
-    const { steps, subjects } = match(
+    const { steps } = match(
       [
         {
           key: ['user'],
@@ -46,28 +47,29 @@ describe('a request meets', () => {
       ],
       { attributes: { user: 'ann' } },
     )
-    expect(steps).toMatchObject([
-      { policy: 'shop/a', key: 'ann', cost: 1, role: 'enforce', plan: { limit: 10, capacity: 20 } },
-    ])
-    expect(subjects).toEqual([
-      {
-        name: 'a',
-        onLimit: 'deny',
-        mode: 'enforce',
-        onStoreError: 'open',
-        windowSeconds: 2,
-        soft: 0.8,
-        jitter: 0.3,
-      },
-    ])
+    expect(steps).toMatchObject([{ key: 'ann', cost: 1, rule: { plan: { limit: 10, capacity: 20 } } }])
+    expect(steps[0]!.rule).toEqual({
+      name: 'a',
+      namespace: 'shop/a',
+      plan: steps[0]!.rule.plan,
+      role: 'enforce',
+      onLimit: 'deny',
+      onStoreError: 'open',
+      windowSeconds: 2,
+      soft: 0.8,
+      block: undefined,
+      prefetch: undefined,
+      jitter: 0.3,
+      spread: 0,
+    })
   })
 
-  it('one plan and one subject, however many requests there are', () => {
+  it('one plan and one rule, however many requests there are', () => {
     const rules = compile([{ name: 'shop', limits: [limit({}), limit({ name: 'b' })], descriptors: [] }])
     const [one, two] = [matchRequest(rules, 'shop', {}), matchRequest(rules, 'shop', {})]
-    expect(one.steps[0]!.plan).toBe(two.steps[0]!.plan)
-    expect(one.steps[0]!.plan).toBe(one.steps[1]!.plan)
-    expect(one.subjects[0]).toBe(two.subjects[0])
+    expect(one.steps[0]!.rule.plan).toBe(two.steps[0]!.rule.plan)
+    expect(one.steps[0]!.rule.plan).toBe(one.steps[1]!.rule.plan)
+    expect(one.steps[0]!.rule).toBe(two.steps[0]!.rule)
   })
 
   it('nothing in a domain that is not there', () => {
@@ -80,19 +82,18 @@ describe('without a part of its key a rule', () => {
   const request = { attributes: { tenant: 't', user: '' } }
 
   it('T60: does not apply, and is named', () => {
-    expect(match([parts], request)).toEqual({ steps: [], subjects: [], missing: ['a'] })
+    expect(match([parts], request)).toEqual({ steps: [], missing: ['a'] })
   })
 
   it('may have one bucket for all who lack it, which nobody else gets into', () => {
     const { steps } = match([{ ...parts, onMissingKey: 'share' }], request)
-    expect(steps).toMatchObject([{ key: '%-|t', plan: { capacity: 5 } }])
+    expect(steps).toMatchObject([{ key: '%-|t', rule: { plan: { capacity: 5 } } }])
     expect(key(parts.key, { attributes: { user: '%-', tenant: 't' } })).not.toBe(steps[0]!.key)
   })
 
   it('may refuse everyone', () => {
-    const { steps, subjects } = match([{ ...parts, onMissingKey: 'deny' }], request)
-    expect(steps).toMatchObject([{ role: 'enforce', plan: { capacity: 0 } }])
-    expect(subjects[0]!.name).toBe('a')
+    const { steps } = match([{ ...parts, onMissingKey: 'deny' }], request)
+    expect(steps).toMatchObject([{ rule: { name: 'a', role: 'enforce', plan: { capacity: 0 } } }])
   })
 })
 
@@ -122,36 +123,33 @@ describe('a rule that replaces another', () => {
 
 describe('what a refusal means', () => {
   it('is nothing in shadow, nor when it only lowers the priority', () => {
-    const { steps, subjects } = match(
+    const { steps } = match(
       [{ mode: 'shadow' }, { name: 'b', onLimit: 'deprioritize' }, { name: 'c' }],
       {},
     )
-    expect(steps.map(({ role }) => role)).toEqual(['shadow', 'shadow', 'enforce'])
-    expect(subjects.map(({ deprioritize }) => deprioritize)).toEqual([undefined, true, undefined])
+    expect(steps.map(({ rule }) => rule.role)).toEqual(['shadow', 'deprioritize', 'enforce'])
+    expect(steps.map(({ rule }) => canRefuse(rule.role))).toEqual([false, false, true])
   })
 
-  it('is watched by a guard, right behind', () => {
+  it('is counted by the block of its own rule', () => {
     const block = { after: 10, within: 60_000, for: 900_000 }
-    const { steps, subjects } = match([{ name: 'z' }, { key: ['ip'], block }, { name: 'c' }], {
+    const { steps } = match([{ name: 'z' }, { key: ['ip'], block }, { name: 'c' }], {
       ip: '1.2.3.4',
     })
-    expect(steps.map(({ role, watches }) => [role, watches])).toEqual([
+    expect(steps.map(({ rule }) => [rule.role, rule.block?.after])).toEqual([
       ['enforce', undefined],
-      ['enforce', undefined],
-      ['guard', 1],
+      ['enforce', 10],
       ['enforce', undefined],
     ])
-    expect(steps[2]).toMatchObject({
-      policy: 'shop/a',
+    expect(steps[1]).toMatchObject({
+      rule: { namespace: 'shop/a', block: { after: 10, period: 900_000_000 } },
       key: '1.2.3.4',
-      plan: { after: 10, period: 900_000_000 },
     })
-    expect(subjects[2]).toBe(subjects[1])
   })
 
-  it('has no guard in shadow, which would refuse', () => {
+  it('has no block in shadow, which would refuse', () => {
     const block = { after: 10, within: 60_000, for: 900_000 }
-    expect(match([{ mode: 'shadow', block }], {}).steps).toHaveLength(1)
+    expect(match([{ mode: 'shadow', block }], {}).steps).toMatchObject([{ rule: { block: undefined } }])
   })
 })
 

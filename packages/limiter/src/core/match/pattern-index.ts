@@ -1,9 +1,15 @@
-import type { DescriptorNode } from './descriptor-tree.ts'
+/** A pattern over an entry's key and value. */
+interface Pattern {
+  readonly key: string
+  /** As written; absent: any value. */
+  readonly value: string | undefined
+  readonly fits: ((key: string, value: string) => boolean) | undefined
+}
 
-/** Finds the first pattern, in file order, that fits an entry; it tries only those that begin as the entry does. */
-export function patternIndex(
-  patterns: readonly DescriptorNode[],
-): (key: string, value: string) => DescriptorNode | undefined {
+/** Finds the first pattern, in file order, that matches an entry; it tries only those that begin as the entry does. */
+export function patternIndex<P extends Pattern>(
+  patterns: readonly P[],
+): (key: string, value: string) => P | undefined {
   const positions = new Map<string, number[]>()
   patterns.forEach(({ key, value = '' }, position) => {
     const [beginning = ''] = written(key, value).split('*')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Facts } from '../identify/facts.ts'
 import type { Request } from '../request.ts'
 import { type Condition, conditionsOf, globsOf } from './condition.ts'
-import type { When } from './rule.ts'
+import type { When } from './domain.ts'
 import { candidates, indexRules } from './rule-index.ts'
 
 function conditions(when: When): readonly Condition[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { at, met, type Pair, rateLimit, under } from './descriptor.samples.ts'
-import type { Descriptor } from './rule.ts'
+import type { Descriptor } from './domain.ts'
 
 describe('value_to_metric', () => {
   const flag = { valueToMetric: true }

@@ -1,5 +1,10 @@
 import type { DescriptorNode } from './descriptor-tree.ts'
-import type { Entry } from './descriptors.ts'
+
+/** One entry of a request's descriptor. */
+export interface Entry {
+  readonly key: string
+  readonly value: string
+}
 
 /** What a descriptor is called in metrics, where its rules ask for the request's own values. */
 export function statsKeyOf(

@@ -1,4 +1,4 @@
-import { fraction } from '../identify/fraction.ts'
+import { hashToUnit } from '../identify/hash-to-unit.ts'
 
 /** Lengthens waits, each key's differently, so that those who were refused together do not return together. */
 export interface Jitter {
@@ -11,5 +11,5 @@ export interface Jitter {
 
 /** The wait in milliseconds, lengthened by less than `share` of itself; never shortened. */
 export function jittered(waitMs: number, { share, key, seed }: Jitter): number {
-  return share > 0 ? waitMs * (1 + share * fraction(key, seed)) : waitMs
+  return share > 0 ? waitMs * (1 + share * hashToUnit(key, seed)) : waitMs
 }

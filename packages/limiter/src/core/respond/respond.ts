@@ -18,7 +18,7 @@ export interface RespondOptions extends ReportOptions {
 }
 
 /** What goes out. `status` 200 stands for "admitted": whatever the application answers. */
-export interface Reply {
+export interface LimitResponse {
   readonly status: 200 | 429 | 503
   readonly headers: Header[]
   /** On a refusal. */
@@ -31,7 +31,7 @@ export interface Reply {
  * admitted request over a limit that only asks to be served last carries `Sluice-Priority: low`, for the next hop.
  * @throws ConfigError for dialects that dialectsOf refuses
  */
-export function respondTo(decision: Decision, options: RespondOptions): Reply {
+export function respondTo(decision: Decision, options: RespondOptions): LimitResponse {
   const chosen = dialectsOf(options.dialect ?? 'ietf')
   return decision.allowed
     ? { status: 200, headers: admittedHeaders(decision, chosen, options.when, options) }
@@ -57,7 +57,7 @@ function told(decision: Decision, chosen: readonly Dialect[], options: ReportOpt
     : chosen.flatMap((dialect) => dialect.headers(report))
 }
 
-function refusal(decision: Decision, chosen: readonly Dialect[], options: RespondOptions): Reply {
+function refusal(decision: Decision, chosen: readonly Dialect[], options: RespondOptions): LimitResponse {
   const headers = told(decision, chosen, options)
   const { jitter, nowMs } = options
   const wait = decision.retryAfterMs

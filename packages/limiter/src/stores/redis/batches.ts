@@ -1,11 +1,12 @@
 import { admitted } from '../../core/decide/combine.ts'
-import { type Figures, figuresFrom } from '../../core/decide/figures.ts'
-import type { Step } from '../../core/decide/step.ts'
+import { type Figures, figuresFrom, underBlock } from '../../core/decide/figures.ts'
+import { newSlot } from '../../core/decide/run.ts'
 import { StoreError } from '../../core/errors.ts'
-import type { Outcome } from '../store.ts'
+import type { Outcome, Step } from '../store.ts'
 import { callToDecide, type Request } from './call.ts'
-import type { Laws } from './laws.ts'
-import { LOST, lost, type Runner, TRIES } from './runner.ts'
+import type { LuaPrograms } from './lua-programs.ts'
+import type { StateNames } from './names.ts'
+import { NO_WINDOW, noWindowError, type Runner, TRIES } from './runner.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** Steps in a call, unless one request has more: it must not keep others waiting for much longer than a trip. */
@@ -32,7 +33,7 @@ interface Batch {
  */
 export class Batches {
   readonly #runner: Runner
-  readonly #laws: Laws
+  readonly #programs: LuaPrograms
   readonly #time: StoreTime
   readonly #batches = new Map<number, Batch>()
   readonly #asked = new Set<Promise<void>>()
@@ -43,14 +44,19 @@ export class Batches {
   #peak = 0
   #peakBefore = 0
 
-  constructor(runner: Runner, laws: Laws, time: StoreTime) {
+  constructor(runner: Runner, programs: LuaPrograms, time: StoreTime) {
     this.#runner = runner
-    this.#laws = laws
+    this.#programs = programs
     this.#time = time
   }
 
   /** @param slot only requests of one slot can travel together */
-  decide(steps: readonly Step[], names: readonly string[], peek: boolean, slot: number): Promise<Outcome> {
+  decide(
+    steps: readonly Step[],
+    names: readonly StateNames[],
+    peek: boolean,
+    slot: number,
+  ): Promise<Outcome> {
     return new Promise((resolve, reject) =>
       this.#add({ steps, names, peek, tries: 0, resolve, reject }, slot),
     )
@@ -106,7 +112,10 @@ export class Batches {
   async #ask({ requests, steps }: Batch, slot: number): Promise<void> {
     let reply: readonly number[]
     try {
-      reply = await this.#runner.run(callToDecide(this.#laws, this.#time, requests), 1 + FIGURES * steps)
+      reply = await this.#runner.run(
+        callToDecide(this.#programs, this.#time, requests),
+        1 + lengthOf(requests),
+      )
     } catch (error) {
       if (requests.length > 1 && isParted(error)) return this.#askEach(requests, slot)
       this.#unanswered -= steps
@@ -114,12 +123,12 @@ export class Batches {
       return
     }
     this.#unanswered -= steps
-    this.#time.told(reply[0]!)
+    this.#time.sync(reply[0]!)
     let at = 1
     for (const request of requests) {
-      if (reply[at] === LOST) this.#again(request, slot)
+      if (reply[at] === NO_WINDOW) this.#again(request, slot)
       else request.resolve(outcomeOf(request.steps, reply, at))
-      at += FIGURES * request.steps.length
+      at += lengthOf([request])
     }
   }
 
@@ -132,7 +141,7 @@ export class Batches {
   #again(request: Waiting, slot: number): void {
     request.tries++
     if (request.tries < TRIES) this.#add(request, slot)
-    else request.reject(lost())
+    else request.reject(noWindowError())
   }
 }
 
@@ -142,20 +151,32 @@ function isParted(error: unknown): boolean {
   )
 }
 
+/** Integers that answer requests. */
+function lengthOf(requests: readonly Request[]): number {
+  let length = 0
+  for (const { names } of requests) {
+    for (let i = 0; i < names.length; i++) length += names[i]!.block === undefined ? FIGURES : FIGURES + 1
+  }
+  return length
+}
+
 function outcomeOf(steps: readonly Step[], reply: readonly number[], from: number): Outcome {
   const at = reply[0]!
   const figures: Figures[] = new Array(steps.length)
+  const reading = newSlot()
+  let n = from
   for (let i = 0; i < steps.length; i++) {
-    const { plan, phase = 0 } = steps[i]!
-    const n = from + i * FIGURES
-    const [remaining, now] = [reply[n]!, reply[n + 5]!]
-    const [retry, more, reset, delay] = [
-      never(reply[n + 1]!),
-      never(reply[n + 2]!),
-      never(reply[n + 3]!),
-      never(reply[n + 4]!),
-    ]
-    figures[i] = figuresFrom(plan, now, at - phase, retry === 0, remaining, retry, more, reset, delay)
+    const { rule, phase = 0 } = steps[i]!
+    const retry = never(reply[n + 1]!)
+    reading.left = reply[n]!
+    reading.allowed = retry === 0
+    reading.delay = never(reply[n + 4]!)
+    reading.now = reply[n + 5]!
+    reading.ticks = at - phase
+    const own = figuresFrom(rule.plan, reading, retry, never(reply[n + 2]!), never(reply[n + 3]!))
+    n += FIGURES
+    const blocked = rule.block === undefined ? 0 : reply[n++]!
+    figures[i] = blocked > 0 ? underBlock(own, blocked) : own
   }
   return { allowed: admitted(steps, figures), at, figures }
 }

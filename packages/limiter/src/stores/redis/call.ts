@@ -1,7 +1,8 @@
 import type { Plan } from '../../core/decide/algorithm.ts'
-import type { Step } from '../../core/decide/step.ts'
-import type { Charge, Once } from '../store.ts'
-import type { Laws } from './laws.ts'
+import type { BlockPlan } from '../../core/decide/block/block.ts'
+import type { Charge, Once, Step } from '../store.ts'
+import { type LuaPrograms, withPower } from './lua-programs.ts'
+import type { StateNames } from './names.ts'
 import type { Script, Task } from './script.ts'
 import type { StoreTime } from './store-time.ts'
 
@@ -11,83 +12,110 @@ export interface Call {
   readonly args: readonly string[]
 }
 
-/** One request, and the name of each step's state. */
+/** One request, and the names of each step's states. */
 export interface Request {
   readonly steps: readonly Step[]
-  readonly names: readonly string[]
+  readonly names: readonly StateNames[]
   readonly peek: boolean
 }
 
-const ROLES = { enforce: 0, quota: 1, shadow: 2, guard: 3 } as const
+const ROLES = { enforce: 0, quota: 1, shadow: 2, deprioritize: 2 } as const
 const PEEK = 4
 const PHASED = 8
+const BLOCKING = 16
 
 /** Requests to decide, as decide.lua.ts and decide-one.lua.ts read them. */
-export function callToDecide(laws: Laws, time: StoreTime, requests: readonly Request[]): Call {
+export function callToDecide(programs: LuaPrograms, time: StoreTime, requests: readonly Request[]): Call {
   const [first] = requests
-  if (requests.length === 1 && first!.steps.length === 1) return callToDecideOne(laws, time, first!)
-  const draft = new Draft(laws, time)
-  const keys: number[] = []
-  const parts: number[] = []
+  if (requests.length === 1 && first!.steps.length === 1 && first!.names[0]!.block === undefined)
+    return callToDecideOne(programs, time, first!)
+  const draft = new Draft(programs, time)
+  const places: { readonly key: number; readonly part: number; readonly block: number }[] = []
   for (const { steps, names, peek } of requests) {
     for (let i = 0; i < steps.length; i++) {
-      keys.push(draft.key(names[i]!))
-      parts.push(draft.part(steps[i]!, i, peek))
+      const { state, block } = names[i]!
+      places.push({
+        key: draft.key(state),
+        part: draft.part(steps[i]!, peek, true),
+        block: block === undefined ? -1 : draft.key(block),
+      })
     }
   }
   const words: string[] = []
   let n = 0
   for (const { steps } of requests) {
     for (let i = 0; i < steps.length; i++, n++) {
-      const { cost, phase = 0, lease = 0, plan } = steps[i]!
-      words.push(String(draft.ref(keys[n]!, parts[n]!) * 2 + (i < steps.length - 1 ? 1 : 0)), String(cost))
+      const { cost, phase = 0, chargeId = 0, rule } = steps[i]!
+      const { key, part, block } = places[n]!
+      words.push(String(draft.ref(key, part) * 2 + (i < steps.length - 1 ? 1 : 0)), String(cost))
       if (phase !== 0) words.push(String(phase))
-      if (laws.namesLeases(plan)) words.push(String(lease))
+      if (programs.namesCharges(rule.plan)) words.push(String(chargeId))
+      if (block >= 0) words.push(String(block))
     }
   }
   return draft.call('decide', words)
 }
 
-function callToDecideOne(laws: Laws, time: StoreTime, { steps, names, peek }: Request): Call {
-  const { plan, cost, role, phase = 0, lease = 0 } = steps[0]!
-  const { law, words } = laws.written(plan, time.now())
-  const charges = peek || role === 'guard' ? '0' : '1'
-  const args = ['1', names[0]!, time.word(), charges, ...words, String(cost)]
-  if (phase !== 0 || lease !== 0) args.push(String(phase), String(lease))
-  return { script: laws.scriptOfOne(law), args }
+function callToDecideOne(programs: LuaPrograms, time: StoreTime, { steps, names, peek }: Request): Call {
+  const { rule, cost, phase = 0, chargeId = 0 } = steps[0]!
+  const { twin, words } = programs.written(rule.plan, time.now())
+  const args = ['1', names[0]!.state, time.word(), peek ? '0' : '1', ...words, String(cost)]
+  if (phase !== 0 || chargeId !== 0) args.push(String(phase), String(chargeId))
+  return { script: programs.scriptOfOne(twin), args }
 }
 
 /** Charges to correct, as settle.lua.ts reads them. `names`: of each charge's state, and then of what remembers `once`. */
 export function callToSettle(
-  laws: Laws,
+  programs: LuaPrograms,
   time: StoreTime,
   charges: readonly Charge[],
   names: readonly string[],
   once: Once | undefined,
 ): Call {
-  const draft = new Draft(laws, time)
+  const draft = new Draft(programs, time)
   const keys = names.map((name) => draft.key(name))
-  const parts = charges.map(({ step }) => draft.part(step, 0, false))
+  const parts = charges.map(({ step }) => draft.part(step, false, false))
   const words = [once === undefined ? '' : String(once.until)]
-  charges.forEach(({ step: { plan, phase = 0, lease = 0 }, at, change }, i) => {
-    const charged = Math.floor((at - phase) / plan.unit)
-    words.push(...[draft.ref(keys[i]!, parts[i]!), change, charged, phase, lease].map(String))
+  charges.forEach(({ step: { rule, phase = 0, chargeId = 0 }, at, change }, i) => {
+    const charged = Math.floor((at - phase) / rule.plan.unit)
+    words.push(...[draft.ref(keys[i]!, parts[i]!), change, charged, phase, chargeId].map(String))
   })
   return draft.call('settle', words)
 }
 
-/** A call while it is put together: its keys and parts are each said once, and numbers refer to them. */
+/** A block to set for so many microseconds, or to end (0). */
+export function callToBlock(
+  programs: LuaPrograms,
+  time: StoreTime,
+  name: string,
+  block: BlockPlan,
+  ticks: number,
+): Call {
+  return {
+    script: programs.scriptOfBlock(),
+    args: ['1', name, time.word(), String(ticks), String(block.within)],
+  }
+}
+
+/** A part of a call: a rule in a mode. */
+interface Part {
+  readonly plan: Plan
+  readonly mode: number
+  readonly block: BlockPlan | undefined
+}
+
+/** A call while it is put together: its keys and parts are each written once, and numbers refer to them. */
 class Draft {
-  readonly #laws: Laws
+  readonly #programs: LuaPrograms
   readonly #time: StoreTime
   readonly #now: number
   readonly #keys = new Map<string, number>()
-  readonly #parts: { readonly plan: Plan; readonly mode: number; readonly back: number }[] = []
+  readonly #parts: Part[] = []
   readonly #words: string[] = []
-  #used = 0
+  #needs = 0
 
-  constructor(laws: Laws, time: StoreTime) {
-    this.#laws = laws
+  constructor(programs: LuaPrograms, time: StoreTime) {
+    this.#programs = programs
     this.#time = time
     this.#now = time.now()
   }
@@ -99,19 +127,24 @@ class Draft {
     return this.#keys.size - 1
   }
 
-  /** @param index the step's place in its request */
-  part({ plan, role, watches = -1, phase = 0 }: Step, index: number, peek: boolean): number {
-    const mode = ROLES[role] + (peek ? PEEK : 0) + (phase === 0 ? 0 : PHASED)
-    const back = role === 'guard' ? index - watches : 0
+  part({ rule, phase = 0 }: Step, peek: boolean, blocks: boolean): number {
+    const { plan } = rule
+    const block = blocks ? rule.block : undefined
+    const mode =
+      ROLES[rule.role] + (peek ? PEEK : 0) + (phase === 0 ? 0 : PHASED) + (block === undefined ? 0 : BLOCKING)
     const parts = this.#parts
     for (let i = parts.length - 1; i >= 0; i--) {
       const part = parts[i]!
-      if (part.plan === plan && part.mode === mode && part.back === back) return i
+      if (part.plan === plan && part.mode === mode && part.block === block) return i
     }
-    const { law, words } = this.#laws.written(plan, this.#now)
-    this.#used |= 1 << law
-    this.#words.push(String(law), String(mode), String(back), ...words)
-    return parts.push({ plan, mode, back }) - 1
+    const { twin, words } = this.#programs.written(plan, this.#now)
+    this.#needs = withPower(this.#needs, twin)
+    this.#words.push(String(twin), String(mode), ...words)
+    if (block !== undefined) {
+      this.#needs = withPower(this.#needs, 0)
+      this.#words.push(String(block.after), String(block.within), String(block.period))
+    }
+    return parts.push({ plan, mode, block }) - 1
   }
 
   /** A key and a part in one number, once all parts are known. */
@@ -122,7 +155,7 @@ class Draft {
   call(task: Task, words: readonly string[]): Call {
     const head = [this.#time.word(), String(this.#parts.length)]
     return {
-      script: this.#laws.script(task, this.#used),
+      script: this.#programs.script(task, this.#needs),
       args: [String(this.#keys.size), ...this.#keys.keys(), ...head, ...this.#words, ...words],
     }
   }

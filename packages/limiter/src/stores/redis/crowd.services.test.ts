@@ -12,7 +12,7 @@ const KEYS = 1_000
 /** A process whose clock is off by hours: asks 64 at a time, and writes how many it was granted of each kind. */
 const CHILD = `
 import { Redis } from 'ioredis'
-import { planOf } from '@sluice/limiter/core/decide/algorithms'
+import { planOf } from '@sluice/limiter/algorithms'
 import { RedisStore } from '@sluice/limiter/stores/redis'
 
 const [port, hours] = process.argv.slice(1).map(Number)

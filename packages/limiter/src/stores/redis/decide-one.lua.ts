@@ -1,7 +1,7 @@
 /**
- * Decides a request of one step, as decide.lua.ts does, with what that costs for one alone left out. ARGV: the
- * time or nothing, 1 if the step may charge, the plan's five integers and the twin's extras, the cost, and where
- * there are any the phase and the lease.
+ * Decides a request of one step without a block, as decide.lua.ts does, with what that costs for one alone left out.
+ * ARGV: the time or nothing, 1 if the step may charge, the plan's five integers and the twin's extras, the cost, and
+ * where there are any the phase and the charge's id.
  */
 export const decideOneLua = `
 local p = {
@@ -17,7 +17,7 @@ local ok = cost == 0 or cost <= left
 local turn = delay and ok and cost > 0 and delay(p, c, now) or 0
 local charged = ok and cost > 0 and args[2] == '1'
 if charged then
-  if lost and lost(p, c, now) then return { at, -2, -2, -2, -2, -2, -2 } end
+  if noWindow and noWindow(p, c, now) then return { at, -2, -2, -2, -2, -2, -2 } end
   charge(p, c, now, cost, (args[i + 2] or 0) + 0)
   c[1] = now
   left = left - cost

@@ -1,10 +1,11 @@
 /**
  * Decides requests one after the other. A step is its key's number · parts + its part's number, doubled, plus 1 if
- * the request has another step; its cost; its phase and its lease where it has them. States are read once and
- * written once, at the end, however many requests share them.
+ * the request has another step; its cost; its phase, its charge's id and the number of its block's key where it has
+ * them. States are read once and written once, at the end, however many requests share them.
  *
  * Answers the time and for each step six integers: remaining, retry, more, reset, delay, instant, in the plan's
- * units, -1 meaning never; or six times -2 where no window of a calendar fits, and then that request was not charged.
+ * units, -1 meaning never, and for a rule that can block a seventh: for how long it is blocked, in microseconds. Or
+ * as many times -2 where no window of a calendar holds the time, and then that request was not charged.
  */
 export const decideLua = `
 local states, dirty, keepers, expiries, writes = { false }, { false }, { false }, { false }, 0
@@ -16,10 +17,10 @@ local function keep(k, p, now, phase, wait)
   end
   keepers[k], expiries[k] = p.law, expiry(p, now, wait, phase)
 end
-local function answer(at, charged, left, k, p, c, now, cost, ok, delay, phase, lease)
+local function answer(at, charged, left, k, p, c, now, cost, ok, delay, phase, chargeId)
   local reset
   if charged then
-    p.law.charge(p, c, now, cost, lease)
+    p.law.charge(p, c, now, cost, chargeId)
     c[1] = now
     left = left - cost
   end
@@ -29,46 +30,61 @@ local function answer(at, charged, left, k, p, c, now, cost, ok, delay, phase, l
 end
 -- Whether a step is charged that admits its cost, if the request is.
 local function isCharged(p, cost, ok)
-  return ok and cost > 0 and p.role ~= GUARD and not p.peek
+  return ok and cost > 0 and not p.peek
+end
+local function readBlock(step)
+  local p, cost, c = step[2], step[5], step[11]
+  if p.block then step[12] = cost > 0 and blockedFor(c, heldAt(p.block, c, at)) or 0 end
+end
+local function countRefusals(steps, count)
+  for j = 1, count do
+    local p, ok, k, c = steps[j][2], steps[j][6], steps[j][10], steps[j][11]
+    local b = p.block
+    if b and b.after > 0 and not ok and not p.peek then
+      local now = heldAt(b, c, at)
+      countRefusal(b, c, now)
+      c[1] = now
+      keep(k, b, now, 0, blockOver(b, c, now))
+    end
+  end
+  for j = 1, count do readBlock(steps[j]) end
 end
 local function answerAll(steps, count)
   local allowed, quotas, over = true, 0, 0
   for j = 1, count do
     local role, ok = steps[j][2].role, steps[j][6]
-    if role == QUOTA then
-      quotas = quotas + 1
-      if not ok then over = over + 1 end
-    elseif role ~= SHADOW and not ok then
-      allowed = false
+    if role ~= SHADOW then
+      if steps[j][12] > 0 then
+        allowed = false
+      elseif role == QUOTA then
+        quotas = quotas + 1
+        if not ok then over = over + 1 end
+      elseif not ok then
+        allowed = false
+      end
     end
   end
   allowed = allowed and (quotas == 0 or over < quotas)
+  if not allowed then countRefusals(steps, count) end
   local charged = {}
   local function answerIf(wanted)
     for j = 1, count do
       local _, p, c, now = unpack(steps[j])
-      if charged[j] == wanted then answer(n + j * 6 - 6, wanted, p.law.remaining(p, c, now), unpack(steps[j])) end
+      if charged[j] == wanted then answer(steps[j][13], wanted, p.law.remaining(p, c, now), unpack(steps[j])) end
     end
   end
-  for j = 1, count do charged[j] = allowed and isCharged(steps[j][2], steps[j][5], steps[j][6]) end
-  -- Guards are told before they are read: one may block from now on.
   for j = 1, count do
-    local k, p, c, now, cost, _, _, phase = unpack(steps[j])
-    if not allowed and p.role == GUARD and not p.peek and j > p.back and not steps[j - p.back][6] then
-      p.law.refuse(p, c, now)
-      c[1] = now
-      keep(k, p, now, phase, p.law.wait(p, c, now, p.capacity))
-      steps[j][6] = cost == 0 or cost <= p.law.remaining(p, c, now)
-    end
+    charged[j] = allowed and isCharged(steps[j][2], steps[j][5], steps[j][6])
+    if steps[j][2].block then reply[steps[j][13] + 7] = steps[j][12] end
   end
   -- A state may stand in two roles: what is not charged is read before anything is.
   answerIf(false)
   answerIf(true)
 end
 while args[i] do
-  local steps, count, another, lost = nil, 0, 1, false
+  local steps, count, another, noWindow, first = nil, 0, 1, false, n
   while another == 1 do
-    local ref, cost, phase, lease = args[i] + 0, args[i + 1] + 0, 0, 0
+    local ref, cost, phase, chargeId, blockKey = args[i] + 0, args[i + 1] + 0, 0, 0, 0
     i = i + 2
     another = ref % 2
     ref = (ref - another) / 2
@@ -80,7 +96,7 @@ while args[i] do
       i = i + 1
     end
     if law.named then
-      lease = args[i] + 0
+      chargeId = args[i] + 0
       i = i + 1
     end
     k = k + 1
@@ -93,21 +109,32 @@ while args[i] do
     local left = law.remaining(p, c, now)
     local ok = cost == 0 or cost <= left
     local delay = ok and cost > 0 and law.delay and law.delay(p, c, now) or 0
-    if law.lost and not p.peek and law.lost(p, c, now) then lost = true end
+    if law.noWindow and not p.peek and law.noWindow(p, c, now) then noWindow = true end
     count = count + 1
-    if count + another > 1 then
+    if count + another > 1 or p.block then
+      local block = false
+      if p.block then
+        blockKey = args[i] + 1
+        i = i + 1
+        block = states[blockKey]
+        if not block then
+          block = blockLaw.load(KEYS[blockKey], blockLaw.form, texts[blockKey])
+          states[blockKey] = block
+        end
+      end
       steps = steps or {}
-      steps[count] = { k, p, c, now, cost, ok, delay, phase, lease }
-    elseif not lost then
-      answer(n, isCharged(p, cost, ok), left, k, p, c, now, cost, ok, delay, phase, lease)
+      steps[count] = { k, p, c, now, cost, ok, delay, phase, chargeId, blockKey, block, 0, n }
+      readBlock(steps[count])
+    elseif not noWindow then
+      answer(n, isCharged(p, cost, ok), left, k, p, c, now, cost, ok, delay, phase, chargeId)
     end
+    n = n + (p.block and 7 or 6)
   end
-  if lost then
-    for j = n + 1, n + count * 6 do reply[j] = -2 end
+  if noWindow then
+    for j = first + 1, n do reply[j] = -2 end
   elseif steps then
     answerAll(steps, count)
   end
-  n = n + count * 6
 end
 for j = 1, writes do
   local k = dirty[j]

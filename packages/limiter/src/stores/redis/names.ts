@@ -1,22 +1,25 @@
 import { hash } from 'node:crypto'
-import type { Plan } from '../../core/decide/algorithm.ts'
-import type { Step } from '../../core/decide/step.ts'
+import type { Rule } from '../../core/decide/rule.ts'
 import { ConfigError } from '../../core/errors.ts'
+import type { StateName } from '../store.ts'
 
-/** What names a state. */
-export type State = Pick<Step, 'plan' | 'policy' | 'key'>
+/** Names in Redis of what a step charges, and of its rule's block. */
+export interface StateNames {
+  readonly state: string
+  readonly block: string | undefined
+}
 
 /** Longest prefix, in characters. */
 const LONGEST = 64
 
 /**
  * Names in Redis: `prefix:{identity}:policy`. What stands in braces decides the slot of a cluster, so all states of
- * one identity share one. Identity (128 bits) and policy with its kind (64) are SHA-256 cut short: whatever is in
- * them, a name has the same length, chooses no slot of its own, and says nothing of whom it is about.
+ * one identity share one. Identity (128 bits) and the rule's namespace with its kind (64) are SHA-256 cut short:
+ * whatever is in them, a name has the same length, chooses no slot of its own, and does not reveal the identity.
  */
 export class Names {
   readonly #prefix: string
-  readonly #policies = new WeakMap<Plan, { readonly policy: string; readonly id: string }>()
+  readonly #rules = new WeakMap<Rule, StateNames>()
 
   /** @throws ConfigError */
   constructor(prefix: string) {
@@ -28,27 +31,34 @@ export class Names {
     this.#prefix = prefix
   }
 
-  state(state: State): string {
-    return `${this.#prefix}:{${tagOf(state)}}:${this.#policyOf(state)}`
+  of({ rule, key }: StateName): StateNames {
+    let known = this.#rules.get(rule)
+    if (known === undefined) {
+      const { namespace, plan, block } = rule
+      known = { state: idOf(namespace, plan.kind), block: block && idOf(namespace, block.kind) }
+      this.#rules.set(rule, known)
+    }
+    const start = `${this.#prefix}:{${tagOf({ key })}}:`
+    return { state: start + known.state, block: known.block && start + known.block }
+  }
+
+  /** The name of one state. */
+  one(namespace: string, kind: string, key: string): string {
+    return `${this.#prefix}:{${tagOf({ key })}}:${idOf(namespace, kind)}`
   }
 
   /** What remembers a settlement; with `state`, in the slot of that. */
-  once(id: string, state?: State): string {
+  once(id: string, state?: StateName): string {
     return `${this.#prefix}:${state === undefined ? '' : `{${tagOf(state)}}:`}once:${digest(id, 22)}`
-  }
-
-  /** A plan mostly serves one policy. */
-  #policyOf({ plan, policy }: State): string {
-    const known = this.#policies.get(plan)
-    if (known?.policy === policy) return known.id
-    const id = digest(`${policy.length}:${policy}${plan.kind}`, 11)
-    this.#policies.set(plan, { policy, id })
-    return id
   }
 }
 
+function idOf(namespace: string, kind: string): string {
+  return digest(`${namespace.length}:${namespace}${kind}`, 11)
+}
+
 /** The slot of a state in a Redis cluster: CRC-16 (polynomial 0x1021, from 0) of its tag, modulo 16384. */
-export function slotOf(state: Pick<State, 'key'>): number {
+export function slotOf(state: Pick<StateName, 'key'>): number {
   const tag = tagOf(state)
   let crc = 0
   for (let i = 0; i < tag.length; i++) {
@@ -58,7 +68,7 @@ export function slotOf(state: Pick<State, 'key'>): number {
   return crc & 16_383
 }
 
-function tagOf({ key }: Pick<State, 'key'>): string {
+function tagOf({ key }: Pick<StateName, 'key'>): string {
   return digest(key, 22)
 }
 

@@ -3,12 +3,12 @@ import type { Call } from './call.ts'
 import type { Send } from './client.ts'
 
 /** What a script answers in place of figures where no window of a calendar that it was sent holds the store's time. */
-export const LOST = -2
+export const NO_WINDOW = -2
 /** The second call brings windows around the time that the first one answered. */
 export const TRIES = 2
 
-export function lost(): StoreError {
-  return new StoreError('no window of a calendar around the time that Redis answered holds its time')
+export function noWindowError(): StoreError {
+  return new StoreError('calendar window could not be determined: server and client clocks differ too much')
 }
 
 /** Sends commands, and turns what goes wrong into StoreError. */
@@ -22,11 +22,32 @@ export class Runner {
   }
 
   /**
-   * Runs a script and answers its integers. Only where the server has lost the script, and so cannot have run it,
-   * is it sent a second time: after any other error a charge may have been made.
+   * Runs a script and answers its integers.
    * @throws StoreError
    */
-  async run({ script, args }: Call, length: number): Promise<readonly number[]> {
+  async run(call: Call, length: number): Promise<readonly number[]> {
+    const reply = await this.#reply(call, length)
+    // Integers near 2^53 come as text, and so do all of them where the client is set to that.
+    for (let i = 0; i < length; i++) {
+      if (typeof reply[i] !== 'number') reply[i] = Number(reply[i])
+    }
+    if (!reply.every(Number.isSafeInteger)) throw unexpected()
+    return reply as number[]
+  }
+
+  /**
+   * Runs a script and answers its texts.
+   * @throws StoreError
+   */
+  async texts(call: Call, length: number): Promise<readonly string[]> {
+    return (await this.#reply(call, length)).map(String)
+  }
+
+  /**
+   * Only where the server has lost the script, and so cannot have run it, is it sent a second time: after any other
+   * error a charge may have been made.
+   */
+  async #reply({ script, args }: Call, length: number): Promise<unknown[]> {
     const key = args[1] ?? ''
     let reply: unknown
     try {
@@ -35,27 +56,24 @@ export class Runner {
       reply = await this.#send(known ? ['EVALSHA', script.sha, ...args] : ['EVAL', script.text, ...args], key)
     } catch (cause) {
       if (!isUnknownScript(cause)) throw failure(cause)
-      reply = await this.tell(['EVAL', script.text, ...args], key)
+      reply = await this.send(['EVAL', script.text, ...args], key)
     }
-    if (!Array.isArray(reply) || reply.length !== length) {
-      throw new StoreError('Redis answered what no script of ours does')
-    }
-    // Integers near 2^53 come as text, and so do all of them where the client was told so.
-    for (let i = 0; i < length; i++) {
-      if (typeof reply[i] !== 'number') reply[i] = Number(reply[i])
-    }
-    if (!reply.every(Number.isSafeInteger)) throw new StoreError('Redis answered what are no integers')
+    if (!Array.isArray(reply) || reply.length !== length) throw unexpected()
     return reply
   }
 
   /** @throws StoreError */
-  async tell(args: string[], key: string): Promise<unknown> {
+  async send(args: string[], key: string): Promise<unknown> {
     try {
       return await this.#send(args, key)
     } catch (cause) {
       throw failure(cause)
     }
   }
+}
+
+function unexpected(): StoreError {
+  return new StoreError('unexpected reply from a Redis script')
 }
 
 function failure(cause: unknown): StoreError {

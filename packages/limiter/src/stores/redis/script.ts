@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
 import { integersLua } from '../../core/decide/integers.lua.ts'
 import { parameters, type Twin } from '../../core/decide/twin.ts'
+import { blocksLua, noBlocksLua, setBlockLua } from './block.lua.ts'
 import { cellsLua } from './cells.lua.ts'
 import { decideLua } from './decide.lua.ts'
 import { decideOneLua } from './decide-one.lua.ts'
 import { figuresLua } from './figures.lua.ts'
-import { leasesLua } from './leases.lua.ts'
 import { logLua } from './log.lua.ts'
 import { partsLua } from './parts.lua.ts'
 import { settleLua } from './settle.lua.ts'
+import { slotsLua } from './slots.lua.ts'
+import { readLua, swapLua } from './swap.lua.ts'
 
 /** A Lua script, and the name under which the server keeps it. */
 export interface Script {
@@ -22,32 +24,34 @@ local call, pack, parse, format = redis.call, struct.pack, struct.unpack, string
 local function whole(n)
   return format('%.0f', n)
 end`
-const KEEPERS = { cells: cellsLua, log: logLua, leases: leasesLua } as const
+const KEEPERS = { cells: cellsLua, log: logLua, slots: slotsLua } as const
 const TASKS: Readonly<Record<Task, string>> = { decide: decideLua, settle: settleLua }
 const BODIES = {
-  decide: ['remaining', 'wait', 'charge', 'delay', 'lost', 'refuse'],
-  settle: ['wait', 'charge', 'lost', 'refund'],
+  decide: ['remaining', 'wait', 'charge', 'delay', 'noWindow'],
+  settle: ['wait', 'charge', 'noWindow', 'refund'],
 } as const
-const ONE = ['remaining', 'wait', 'charge', 'delay', 'lost'] as const
+const ONE = ['remaining', 'wait', 'charge', 'delay', 'noWindow'] as const
 
 export type Task = 'decide' | 'settle'
 
 type Body = keyof typeof parameters
 
 /**
- * Puts a script together of fixed texts: only the laws that it must know, for a server makes all of it anew on
+ * Puts a script together of fixed texts: only the twins that it must know, for a server makes all of it anew on
  * each call. What varies from call to call is never written into it.
- * @param twins by the number that a part says
+ * @param twins by the number that a part has
+ * @param blocks whether a rule among the parts can block
  */
-export function scriptOf(task: Task, twins: ReadonlyMap<number, Twin>): Script {
+export function scriptOf(task: Task, twins: ReadonlyMap<number, Twin>, blocks: boolean): Script {
   const keepers = new Set([...twins.values()].map(({ keeps }) => KEEPERS[keeps]))
+  if (blocks) keepers.add(cellsLua)
   // One command reads all cells; a log must not be read whole.
   const ahead = task === 'decide' && keepers.size === 1 && keepers.has(cellsLua)
   const texts = `local texts = ${ahead ? "call('MGET', unpack(KEYS))" : '{}'}`
   const laws = [...twins].map(([number, twin]) => {
     const bodies = BODIES[task].filter((name) => twin[name] !== undefined)
     return `do${twin.locals ?? ''}
-laws[${number}] = { named = ${twin.keeps === 'leases'}, ${fieldsOf(twin).join(', ')}, ${bodies.map((name) => `${name} = function${bodyOf(twin, name)}`).join(', ')} }
+laws[${number}] = { named = ${twin.keeps === 'slots'}, ${fieldsOf(twin).join(', ')}, ${bodies.map((name) => `${name} = function${bodyOf(twin, name)}`).join(', ')} }
 end`
   })
   return named([
@@ -56,6 +60,7 @@ end`
     ...keepers,
     'local laws = {}',
     ...laws,
+    blocks ? blocksLua : noBlocksLua,
     figuresLua,
     partsLua,
     texts,
@@ -63,7 +68,21 @@ end`
   ])
 }
 
-/** The script for a request of one step. */
+/** The script that sets or ends a block. */
+export function scriptOfBlock(): Script {
+  return named([WORDS, integersLua, cellsLua, blocksLua, figuresLua, setBlockLua])
+}
+
+/** The scripts that read states as text, and write them where nothing has changed. */
+export function scriptToRead(): Script {
+  return named([WORDS, integersLua, figuresLua, readLua])
+}
+
+export function scriptToSwap(): Script {
+  return named([WORDS, integersLua, figuresLua, swapLua])
+}
+
+/** The script for a request of one step without a block. */
 export function scriptOfOne(twin: Twin): Script {
   const bodies = ONE.map((name) =>
     twin[name] === undefined ? `local ${name}` : `local function ${name}${bodyOf(twin, name)}`,
@@ -74,7 +93,7 @@ export function scriptOfOne(twin: Twin): Script {
 }
 
 function fieldsOf({ keeps, size = 0, extraCount = 0 }: Twin): readonly string[] {
-  const kind = { cells: 'Cells', log: 'Log', leases: 'Leases' }[keeps]
+  const kind = { cells: 'Cells', log: 'Log', slots: 'Slots' }[keeps]
   return [
     `load = load${kind}`,
     `save = save${kind}`,

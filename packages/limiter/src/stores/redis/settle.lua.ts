@@ -1,10 +1,10 @@
 /**
  * Corrects charges. A charge is its key's number · parts + its part's number, the change, the instant of the charge
- * in units, its phase, its lease. The first argument after the parts is when the settlement is over, or empty; then
+ * in units, its phase, its id. The first argument after the parts is when the settlement is over, or empty; then
  * the last key remembers that it happened.
  *
- * Answers the time and 1, or 0 when it happened before or is over, or -2 when no window of a calendar fits; then
- * nothing has changed.
+ * Answers the time and 1, or 0 when it happened before or is over, or -2 when no window of a calendar holds the time;
+ * then nothing has changed.
  */
 export const settleLua = `
 local over = args[i]
@@ -23,16 +23,16 @@ local function charges()
 end
 if over ~= '' and (over + 0 <= at or call('EXISTS', KEYS[#KEYS]) == 1) then return { at, 0 } end
 for _, p, c, now, change in charges() do
-  if change > 0 and p.law.lost and p.law.lost(p, c, now) then return { at, -2 } end
+  if change > 0 and p.law.noWindow and p.law.noWindow(p, c, now) then return { at, -2 } end
 end
 if over ~= '' then call('SET', KEYS[#KEYS], '', 'PXAT', expiry({ unit = 1 }, over + 0, 0, 0)) end
-for key, p, c, now, change, charged, phase, lease in charges() do
+for key, p, c, now, change, charged, phase, chargeId in charges() do
   local law, keeps = p.law, true
   if change > 0 then
-    law.charge(p, c, now, change, lease)
+    law.charge(p, c, now, change, chargeId)
     c[1] = now
   elseif change < 0 and not c.absent then
-    law.refund(p, c, now, -change, charged, lease)
+    law.refund(p, c, now, -change, charged, chargeId)
   else
     keeps = false
   end

@@ -1,7 +1,8 @@
+import { chargesOf } from '../../core/decide/charges.ts'
 import { admitted } from '../../core/decide/combine.ts'
 import type { Figures } from '../../core/decide/figures.ts'
-import type { Step } from '../../core/decide/step.ts'
-import type { Charge, Outcome } from '../store.ts'
+import type { Rule } from '../../core/decide/rule.ts'
+import type { Charge, Outcome, Step } from '../store.ts'
 
 /** Steps of one request in one slot of a cluster. */
 interface Group {
@@ -20,7 +21,7 @@ export interface Slots {
 /**
  * One decision over several slots, which no script can make at once: each slot decides on its own steps, and where
  * another then refuses, gets back what it charged. Until then, for a trip or two, others can be refused up to that
- * cost; nobody is admitted who should not be. A guard is told of refusals in its own slot by a step that enforces.
+ * cost; nobody is admitted who should not be. A block counts refusals in its own slot.
  *
  * Nodes' clocks differ. The answer's `at` is the latest of theirs.
  */
@@ -51,7 +52,7 @@ async function undone(
   peek: boolean,
   ask: Slots,
 ): Promise<Outcome | undefined> {
-  const charges = outcome === undefined || peek || !outcome.allowed ? [] : chargesOf(group, outcome)
+  const charges = outcome === undefined ? [] : refundsOf(group, outcome, peek)
   if (charges.length === 0) return outcome
   await ask.settle(charges)
   return ask.decide(group.steps, true, group.slot)
@@ -73,17 +74,19 @@ function gathered(groups: readonly Group[], outcomes: readonly (Outcome | undefi
 function groupsOf(steps: readonly Step[], slots: readonly number[]): readonly Group[] {
   return [...new Set(slots)].map((slot) => {
     const places = slots.flatMap((each, place) => (each === slot ? [place] : []))
-    const own = places.map((place) => {
-      const step = steps[place]!
-      if (step.role === 'guard') return { ...step, watches: places.indexOf(step.watches ?? -1) }
-      return step.role === 'quota' ? { ...step, role: 'shadow' as const } : step
-    })
+    const own = places.map((place) => withinGroup(steps[place]!))
     return { slot, places, steps: own }
   })
 }
 
-function chargesOf({ steps }: Group, { at, figures }: Outcome): Charge[] {
-  return steps.flatMap((step, i) =>
-    figures[i]!.allowed && step.cost > 0 && step.role !== 'guard' ? [{ step, at, change: -step.cost }] : [],
-  )
+/** A quota's refusal counts for the whole request; here it only reports, and its block is that of an enforced rule. */
+function withinGroup(step: Step): Step {
+  if (step.rule.role !== 'quota') return step
+  const rule: Rule = { ...step.rule, role: 'shadow' }
+  return { ...step, rule }
+}
+
+function refundsOf({ steps }: Group, outcome: Outcome, peek: boolean): Charge[] {
+  const charged = { steps, outcome, charged: outcome.allowed && !peek, binding: undefined }
+  return chargesOf(charged, () => 0).filter(({ change }) => change < 0)
 }

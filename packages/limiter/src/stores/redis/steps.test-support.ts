@@ -1,11 +1,12 @@
 import type { Plan } from '../../core/decide/algorithm.ts'
 import { planOf } from '../../core/decide/algorithms.ts'
-import type { Step } from '../../core/decide/step.ts'
+import { type StepOptions, stepFor } from '../../testing.ts'
+import type { Step } from '../store.ts'
 
-/** A step of cost 1 for a key of its own, unless told. */
-export function stepOf(plan: Plan, more?: Partial<Step>): Step {
-  const lease = plan.algorithm.name === 'concurrency' ? { lease: 1 } : undefined
-  return { plan, policy: 'p', key: crypto.randomUUID(), cost: 1, role: 'enforce', ...lease, ...more }
+/** A step of cost 1 for a key of its own, unless `more` says otherwise. */
+export function stepOf(plan: Plan, more?: StepOptions): Step {
+  const chargeId = plan.algorithm.traits.holds ? { chargeId: 1 } : undefined
+  return stepFor(plan, { key: crypto.randomUUID(), ...chargeId, ...more })
 }
 
 export function per90s(limit: number): Plan {

@@ -19,13 +19,13 @@ export class StoreTime {
     return this.#own.now() + this.#ahead
   }
 
-  /** What scripts are told: nothing, or the time that they are to take for the server's. */
+  /** What scripts get: nothing, or the time that they are to take for the server's. */
   word(): string {
     return this.#replaced ? String(this.#own.now()) : ''
   }
 
   /** The store answered that it is `at`. */
-  told(at: number): void {
+  sync(at: number): void {
     if (!this.#replaced) this.#ahead = at - this.#own.now()
   }
 }

@@ -1,22 +1,27 @@
-import type { Twin } from '../twin.ts'
-import type { BlockPlan } from './block.ts'
-
-/** `p[1]` refusals within `p[2]` block. */
-export const blockTwin: Twin = {
-  keeps: 'cells',
-  size: 4,
-  remaining: 'return now < c[4] and 0 or MAX',
-  wait: `
-local counting = cost == MAX and c[2] > 0 and c[3] + p[2] or 0
-return max(0, c[4] - now, counting - now)`,
-  charge: 'c[4] = max(c[4], now + cost)',
-  refund: 'c[2], c[4] = 0, 0',
-  refuse: `
-if now < c[4] then return end
-if c[2] == 0 or now - c[3] >= p[2] then c[2], c[3] = 0, now end
-c[2] = c[2] + 1
-if c[2] < p[1] then return end
-c[2], c[4] = 0, now + p.period`,
-  extras: (plan) => [(plan as BlockPlan).after, (plan as BlockPlan).within],
-  extraCount: 2,
-}
+/**
+ * block.ts in Lua. `b` holds `after`, `within` and `period`, and what a state of cells needs: `unit`, `form`, `size`.
+ * `c[1]`… are the cells.
+ */
+export const blockLua = `
+local BLOCK_FORM, BLOCK_SIZE = '<dddd', 4
+local function blockedFor(c, now)
+  return max(0, c[4] - now)
+end
+local function blockOver(b, c, now)
+  return max(0, c[4] - now, c[2] > 0 and c[3] + b.within - now or 0)
+end
+local function countRefusal(b, c, now)
+  if now < c[4] then return end
+  if c[2] == 0 or now - c[3] >= b.within then c[2], c[3] = 0, now end
+  c[2] = c[2] + 1
+  if c[2] < b.after then return end
+  c[2], c[4] = 0, now + b.period
+end
+local function setBlock(c, now, ticks)
+  if ticks == 0 then
+    c[2], c[4] = 0, 0
+  else
+    c[4] = max(c[4], now + ticks)
+  end
+end
+`

@@ -1,60 +1,51 @@
 import { ticksOf } from '../../time.ts'
-import type { Algorithm, Plan } from '../algorithm.ts'
+import type { Cells, Recovery, StatePlan } from '../algorithm.ts'
 import { MAX, wholeNumber } from '../integers.ts'
 
-export interface BlockPlan extends Plan {
+/** After how many refusals, within which time, a rule refuses everything, and for how long. */
+export interface BlockOptions {
+  /** Refusals; a whole number from 1. */
   readonly after: number
+  /** Milliseconds or text such as `30s`: refusals further apart are not counted together. */
+  readonly within: number | string
+  /** Milliseconds or text such as `5m`: how long everything is refused then. */
+  readonly for: number | string
+}
+
+export interface BlockPlan extends StatePlan {
+  /** 0: refusals are not counted, and only `setBlock` begins a block. */
+  readonly after: number
+  /** Microseconds. */
   readonly within: number
 }
 
 /**
- * A guard: after `after` refusals within `within` it refuses everything `for` a time. It stands beside the policy
- * whose refusals it counts, and limits nothing until then.
- *
- * Cells: last refusal counted, refusals, when their count began, end of the block.
+ * Cells of a block: last change, refusals counted, when their count began, end of the block. Its state stands beside
+ * that of the rule: it limits nothing until it blocks.
  */
-export const block: Algorithm<BlockPlan> = {
+const block: Recovery<BlockPlan> = {
   name: 'block',
-  plan() {
-    throw new TypeError('a block is planned by blockPlan')
-  },
-  remaining: (_plan, cells, at, now) => (now < cells[at + 3]! ? 0 : MAX),
-  /** A whole quota (`MAX`) also needs the refusals counted so far to have aged out. */
-  wait(plan, cells, at, now, cost) {
-    const counting = cost === MAX && cells[at + 1]! > 0 ? cells[at + 2]! + plan.within : 0
-    return Math.max(0, cells[at + 3]! - now, counting - now)
-  },
-  /** Blocks outright, for `cost` units of time. */
-  charge(_plan, cells, at, now, cost) {
-    cells[at + 3] = Math.max(cells[at + 3]!, now + cost)
-  },
-  refund(_plan, cells, at) {
-    cells[at + 1] = 0
-    cells[at + 3] = 0
-  },
-  refuse(plan, cells, at, now) {
-    if (now < cells[at + 3]!) return
-    if (cells[at + 1] === 0 || now - cells[at + 2]! >= plan.within) {
-      cells[at + 1] = 0
-      cells[at + 2] = now
-    }
-    cells[at + 1]! += 1
-    if (cells[at + 1]! < plan.after) return
-    cells[at + 1] = 0
-    cells[at + 3] = now + plan.period
+  remaining: (_plan, cells, offset, now) => (now < cells[offset + 3]! ? 0 : MAX),
+  /** A whole quota (`MAX`) also needs the refusals counted so far to have expired. */
+  wait(plan, cells, offset, now, cost) {
+    const counting = cost === MAX && cells[offset + 1]! > 0 ? cells[offset + 2]! + plan.within : 0
+    return Math.max(0, cells[offset + 3]! - now, counting - now)
   },
 }
 
-/** @throws ConfigError for numbers or durations that mean nothing. */
-export function blockPlan(options: {
-  readonly after: number
-  readonly within: number | string
-  readonly for: number | string
-}): BlockPlan {
-  const period = ticksOf(options.for)
-  const within = ticksOf(options.within)
+/** @throws ConfigError that names the field, below `path` */
+export function blockPlan(options: BlockOptions): BlockPlan {
+  const period = ticksOf(options.for, ['for'])
+  const within = ticksOf(options.within, ['within'])
+  return planFor(wholeNumber('after', options.after, 1), within, period)
+}
+
+/** A block that only `setBlock` begins. */
+export const blockByHand: BlockPlan = /* @__PURE__ */ planFor(0, 1, 1)
+
+function planFor(after: number, within: number, period: number): BlockPlan {
   return {
-    algorithm: block as Algorithm,
+    algorithm: block as Recovery,
     kind: `block/${within}/${period}`,
     capacity: MAX,
     limit: MAX,
@@ -62,7 +53,31 @@ export function blockPlan(options: {
     unit: 1,
     size: 4,
     ceiling: MAX,
-    after: wholeNumber('after', options.after, 1),
+    after,
     within,
   }
+}
+
+/** Microseconds for which everything is still refused; 0 when nothing is. */
+export function blockedFor(cells: Cells, offset: number, now: number): number {
+  return Math.max(0, cells[offset + 3]! - now)
+}
+
+/** Counts a refusal, and begins a block when that was one too many. Refusals during a block are not counted. */
+export function countRefusal(plan: BlockPlan, cells: Cells, offset: number, now: number): void {
+  if (now < cells[offset + 3]!) return
+  if (cells[offset + 1] === 0 || now - cells[offset + 2]! >= plan.within) {
+    cells[offset + 1] = 0
+    cells[offset + 2] = now
+  }
+  cells[offset + 1]! += 1
+  if (cells[offset + 1]! < plan.after) return
+  cells[offset + 1] = 0
+  cells[offset + 3] = now + plan.period
+}
+
+/** Blocks for so many microseconds at least; 0 ends a block, and forgets the refusals counted. */
+export function setBlock(cells: Cells, offset: number, now: number, ticks: number): void {
+  if (ticks === 0) cells[offset + 1] = 0
+  cells[offset + 3] = ticks === 0 ? 0 : Math.max(cells[offset + 3]!, now + ticks)
 }

@@ -1,75 +1,76 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { countingPlan } from '../counting.ts'
-import type { Policy } from '../policy.ts'
+import type { NoOptions } from '../option.ts'
 
-/** Cells before the leases: last admission, leases. A lease is its beginning, its name, its weight. */
+/** Cells before the slots: last admission, number of slots. A slot is its beginning, its charge's id, its units. */
 const HEADER = 2
-const LEASE = 3
+const SLOT = 3
 
 /**
- * At most `limit` units held at once. An admitted request holds a lease until it gives it back, or until the
- * lease's time to live (`period`) is over, so that a crashed holder cannot leak it. Giving back twice, or late,
- * does nothing. Waits assume that nobody gives back early: sooner is possible, later is not.
+ * At most `limit` units held at once. An admitted request holds a slot until it releases it, or until the slot's
+ * time to live (`period`) is over, so that a crashed client cannot leak it. Releasing twice, or late, does nothing.
+ * Waits assume that no slot is released early: sooner is possible, later is not.
  */
-export const concurrency: Algorithm = {
+export const concurrency: Algorithm<Plan, NoOptions> = {
   name: 'concurrency',
-  leases: true,
-  plan: (policy: Policy): Plan => countingPlan(concurrency, policy, 0),
-  remaining: (plan, cells, at, now) => plan.capacity - held(plan, cells, at, now),
-  wait(plan, cells, at, now, cost, left) {
+  traits: { holds: true },
+  options: {},
+  plan: (policy) => countingPlan(concurrency, policy, 0),
+  remaining: (plan, cells, offset, now) => plan.capacity - held(plan, cells, offset, now),
+  wait(plan, cells, offset, now, cost, left) {
     let missing = cost - left
-    for (let lease = firstLive(plan, cells, at, now); missing > 0; lease += LEASE) {
-      missing -= cells[lease + 2]!
-      if (missing <= 0) return plan.period - (now - cells[lease]!)
+    for (let slot = firstLive(plan, cells, offset, now); missing > 0; slot += SLOT) {
+      missing -= cells[slot + 2]!
+      if (missing <= 0) return plan.period - (now - cells[slot]!)
     }
     return 0
   },
   room(plan, cells, now) {
-    if (cells.length === 0) return HEADER + LEASE
-    const kept = (end(cells, 0) - firstLive(plan, cells, 0, now)) / LEASE
-    const needed = HEADER + LEASE * (kept + 1)
-    return needed <= cells.length ? cells.length : HEADER + LEASE * (kept + 1) * 2
+    if (cells.length === 0) return HEADER + SLOT
+    const kept = (end(cells, 0) - firstLive(plan, cells, 0, now)) / SLOT
+    const needed = HEADER + SLOT * (kept + 1)
+    return needed <= cells.length ? cells.length : HEADER + SLOT * (kept + 1) * 2
   },
-  charge(plan, cells, at, now, cost, lease, left) {
-    const first = firstLive(plan, cells, at, now)
-    cells.copyWithin(at + HEADER, first, end(cells, at))
-    cells[at + 1]! -= (first - at - HEADER) / LEASE
-    const next = end(cells, at)
+  charge(plan, cells, offset, now, cost, chargeId, left) {
+    const first = firstLive(plan, cells, offset, now)
+    cells.copyWithin(offset + HEADER, first, end(cells, offset))
+    cells[offset + 1]! -= (first - offset - HEADER) / SLOT
+    const next = end(cells, offset)
     cells[next] = now
-    cells[next + 1] = lease
+    cells[next + 1] = chargeId
     cells[next + 2] = Math.min(cost, Math.max(0, plan.ceiling - (plan.capacity - left)))
-    cells[at + 1]! += 1
+    cells[offset + 1]! += 1
   },
-  /** An emptied lease is taken out, or a long one before it would let released ones pile up. */
-  refund(_plan, cells, at, _now, cost, _charged, name) {
+  /** An empty slot is removed, or a long one before it would let released ones pile up. */
+  refund(_plan, cells, offset, _now, cost, _charged, chargeId) {
     let left = cost
-    for (let lease = end(cells, at) - LEASE; lease >= at + HEADER && left > 0; lease -= LEASE) {
-      if (cells[lease + 1] !== name) continue
-      const given = Math.min(left, cells[lease + 2]!)
+    for (let slot = end(cells, offset) - SLOT; slot >= offset + HEADER && left > 0; slot -= SLOT) {
+      if (cells[slot + 1] !== chargeId) continue
+      const given = Math.min(left, cells[slot + 2]!)
       left -= given
-      cells[lease + 2]! -= given
-      if (cells[lease + 2]! > 0) continue
-      cells.copyWithin(lease, lease + LEASE, end(cells, at))
-      cells[at + 1]! -= 1
+      cells[slot + 2]! -= given
+      if (cells[slot + 2]! > 0) continue
+      cells.copyWithin(slot, slot + SLOT, end(cells, offset))
+      cells[offset + 1]! -= 1
     }
   },
 }
 
-function end(cells: Cells, at: number): number {
-  return cells.length === 0 ? at : at + HEADER + LEASE * cells[at + 1]!
+function end(cells: Cells, offset: number): number {
+  return cells.length === 0 ? offset : offset + HEADER + SLOT * cells[offset + 1]!
 }
 
-/** Leases end in the order in which they began: all live equally long. */
-function firstLive(plan: Plan, cells: Cells, at: number, now: number): number {
-  if (cells.length === 0) return at
-  let lease = at + HEADER
-  while (lease < end(cells, at) && now - cells[lease]! >= plan.period) lease += LEASE
-  return lease
+/** Slots expire in the order in which they began: all live equally long. */
+function firstLive(plan: Plan, cells: Cells, offset: number, now: number): number {
+  if (cells.length === 0) return offset
+  let slot = offset + HEADER
+  while (slot < end(cells, offset) && now - cells[slot]! >= plan.period) slot += SLOT
+  return slot
 }
 
-function held(plan: Plan, cells: Cells, at: number, now: number): number {
+function held(plan: Plan, cells: Cells, offset: number, now: number): number {
   let units = 0
-  for (let lease = firstLive(plan, cells, at, now); lease < end(cells, at); lease += LEASE)
-    units += cells[lease + 2]!
+  for (let slot = firstLive(plan, cells, offset, now); slot < end(cells, offset); slot += SLOT)
+    units += cells[slot + 2]!
   return units
 }

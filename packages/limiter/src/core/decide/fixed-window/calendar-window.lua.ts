@@ -31,7 +31,7 @@ end
 c[2] = count + min(cost, max(0, p.ceiling - count))`,
   refund: `
 if c[3] <= charged and charged < c[4] then c[2] = max(0, c[2] - cost) end`,
-  lost: 'return now >= c[4] and not windowAt(p, now)',
+  noWindow: 'return now >= c[4] and not windowAt(p, now)',
   extras: (plan, now) => edges(plan as CalendarPlan, now),
   extraCount: 5,
 }

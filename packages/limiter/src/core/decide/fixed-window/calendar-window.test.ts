@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ConfigError } from '../../errors.ts'
 import type { Cells } from '../algorithm.ts'
-import { planOf } from '../algorithms.ts'
+import { type Policy, planOf } from '../algorithms.ts'
 import { droppableAt, figuresOf, instantOf, inUnits } from '../figures.ts'
-import type { CalendarPeriod, Policy } from '../policy.ts'
+import type { CalendarPeriod } from '../policy.ts'
 import { type CalendarPlan, calendarWindow } from './calendar-window.ts'
 
 const us = (iso: string): number => Date.parse(iso) * 1_000
@@ -23,7 +23,7 @@ function decide(plan: CalendarPlan, cells: Cells, nowTicks: number, cost = 1): R
     cells[0] = now
   }
   const left = plan.algorithm.remaining(plan, cells, 0, now)
-  return figuresOf(plan, { cells, cell: 0, now, ticks: nowTicks, left, allowed, delay: 0 }, cost)
+  return figuresOf(plan, { cells, offset: 0, now, ticks: nowTicks, left, allowed, delay: 0 }, cost)
 }
 
 describe('a calendar limit', () => {

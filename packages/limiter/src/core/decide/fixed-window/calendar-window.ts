@@ -1,7 +1,6 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { MAX, wholeNumber } from '../integers.ts'
-import { refuseOptions } from '../period.ts'
-import type { Policy } from '../policy.ts'
+import type { NoOptions } from '../option.ts'
 import { calendarOf, type Window } from './calendar.ts'
 
 export interface CalendarPlan extends Plan {
@@ -14,15 +13,16 @@ export interface CalendarPlan extends Plan {
  * the window's start and end. Both are kept, so that a live window stays as it was when it opened, whatever
  * becomes of the zone; a window asked for again is not computed again.
  */
-export const calendarWindow: Algorithm<CalendarPlan> = {
+export const calendarWindow: Algorithm<CalendarPlan, NoOptions> = {
   name: 'calendar-window',
-  plan(policy: Policy): CalendarPlan {
-    refuseOptions(policy, 'burst', 'refill', 'rounding')
+  traits: { ends: true },
+  options: {},
+  plan(policy) {
     const limit = wholeNumber('limit', policy.limit, 0)
     const { id, length, windowAt } = calendarOf(policy.period)
     let latest: Window = { start: 0, end: 0 }
     return {
-      algorithm: calendarWindow as Algorithm,
+      algorithm: calendarWindow,
       kind: `fixed-window/${id}`,
       capacity: limit,
       limit,
@@ -36,30 +36,30 @@ export const calendarWindow: Algorithm<CalendarPlan> = {
       },
     }
   },
-  remaining: (plan, cells, at, now) => plan.capacity - used(cells, at, now),
-  wait(plan, cells, at, now, cost, left) {
+  remaining: (plan, cells, offset, now) => plan.capacity - used(cells, offset, now),
+  wait(plan, cells, offset, now, cost, left) {
     if (cost <= left) return 0
-    return (isLive(cells, at, now) ? cells[at + 3]! : plan.windowAt(now).end) - now
+    return (isLive(cells, offset, now) ? cells[offset + 3]! : plan.windowAt(now).end) - now
   },
-  charge(plan, cells, at, now, cost, _lease, left) {
+  charge(plan, cells, offset, now, cost, _chargeId, left) {
     const count = plan.capacity - left
-    if (!isLive(cells, at, now)) {
+    if (!isLive(cells, offset, now)) {
       const { start, end } = plan.windowAt(now)
-      cells[at + 2] = start
-      cells[at + 3] = end
+      cells[offset + 2] = start
+      cells[offset + 3] = end
     }
-    cells[at + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))
+    cells[offset + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))
   },
-  refund(_plan, cells, at, _now, cost, charged) {
-    const counts = cells[at + 2]! <= charged && charged < cells[at + 3]!
-    if (counts) cells[at + 1] = Math.max(0, cells[at + 1]! - cost)
+  refund(_plan, cells, offset, _now, cost, charged) {
+    const counts = cells[offset + 2]! <= charged && charged < cells[offset + 3]!
+    if (counts) cells[offset + 1] = Math.max(0, cells[offset + 1]! - cost)
   },
 }
 
-function used(cells: Cells, at: number, now: number): number {
-  return isLive(cells, at, now) ? cells[at + 1]! : 0
+function used(cells: Cells, offset: number, now: number): number {
+  return isLive(cells, offset, now) ? cells[offset + 1]! : 0
 }
 
-function isLive(cells: Cells, at: number, now: number): boolean {
-  return now < cells[at + 3]!
+function isLive(cells: Cells, offset: number, now: number): boolean {
+  return now < cells[offset + 3]!
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.ts'
-import type { CalendarPeriod, Policy } from '../policy.ts'
+import type { BasePolicy, CalendarPeriod } from '../policy.ts'
 import { type Anchor, type CalendarKind, calendarKinds, isCalendar } from './calendar-kind.ts'
 import { clockOf, DAY, firstInstant } from './zone.ts'
 
@@ -25,7 +25,7 @@ export interface Calendar {
  * Windows of a calendar: each opens when the zone's clocks first show its anchor's day and time or later.
  * @throws ConfigError for a calendar, zone or anchor that is none.
  */
-export function calendarOf(period: Policy['period']): Calendar {
+export function calendarOf(period: BasePolicy['period']): Calendar {
   if (typeof period !== 'object' || period === null) {
     throw new ConfigError(`${show(period)} is not a calendar period`)
   }

@@ -1,18 +1,17 @@
 import {
   algorithmSuite,
-  fixedWindowLaw,
+  fixedWindowFormula,
   policiesOf,
   replay,
   subjectOf,
   workedExample,
 } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
-import { planOf } from '../algorithms.ts'
-import type { Policy } from '../policy.ts'
+import { type Policy, planOf } from '../algorithms.ts'
 
 algorithmSuite(
   { describe, it },
-  { name: 'fixed-window', policies: policiesOf('fixed-window'), law: fixedWindowLaw },
+  { name: 'fixed-window', policies: policiesOf('fixed-window'), formula: fixedWindowFormula },
 )
 
 const fivePerMinute: Policy = { algorithm: 'fixed-window', limit: 5, period: '1m' }

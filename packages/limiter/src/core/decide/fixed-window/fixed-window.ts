@@ -1,7 +1,7 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { countingPlan } from '../counting.ts'
 import { remainder } from '../integers.ts'
-import type { Policy } from '../policy.ts'
+import type { NoOptions } from '../option.ts'
 import { calendarWindow } from './calendar-window.ts'
 
 /**
@@ -9,25 +9,27 @@ import { calendarWindow } from './calendar-window.ts'
  * Cells: last admission, units in its window. Across an edge up to 2·limit pass within two instants: five at
  * 2:00:58 and five at 2:01:02 both pass 5/min.
  */
-export const fixedWindow: Algorithm = {
+export const fixedWindow: Algorithm<Plan, NoOptions> = {
   name: 'fixed-window',
-  plan(policy: Policy): Plan {
+  traits: { aligned: true, ends: true },
+  options: {},
+  plan(policy) {
     if (typeof policy.period === 'object') return calendarWindow.plan(policy)
     return countingPlan(fixedWindow, policy, 2)
   },
-  remaining: (plan, cells, at, now) => plan.capacity - used(plan, cells, at, now),
-  wait: (plan, _cells, _at, now, cost, left) =>
+  remaining: (plan, cells, offset, now) => plan.capacity - used(plan, cells, offset, now),
+  wait: (plan, _cells, _offset, now, cost, left) =>
     cost <= left ? 0 : plan.period - remainder(now, plan.period),
-  charge(plan, cells, at, _now, cost, _lease, left) {
+  charge(plan, cells, offset, _now, cost, _chargeId, left) {
     const count = plan.capacity - left
-    cells[at + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))
+    cells[offset + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))
   },
-  refund(plan, cells, at, _now, cost, charged) {
-    const opened = cells[at]! - remainder(cells[at]!, plan.period)
-    if (charged >= opened) cells[at + 1] = Math.max(0, cells[at + 1]! - cost)
+  refund(plan, cells, offset, _now, cost, charged) {
+    const opened = cells[offset]! - remainder(cells[offset]!, plan.period)
+    if (charged >= opened) cells[offset + 1] = Math.max(0, cells[offset + 1]! - cost)
   },
 }
 
-function used(plan: Plan, cells: Cells, at: number, now: number): number {
-  return cells[at]! >= now - remainder(now, plan.period) ? cells[at + 1]! : 0
+function used(plan: Plan, cells: Cells, offset: number, now: number): number {
+  return cells[offset]! >= now - remainder(now, plan.period) ? cells[offset + 1]! : 0
 }

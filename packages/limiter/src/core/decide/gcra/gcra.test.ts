@@ -1,10 +1,9 @@
-import { algorithmSuite, gcraLaw, policiesOf, subjectOf, workedExample } from '@sluice/conformance'
+import { algorithmSuite, gcraFormula, policiesOf, subjectOf, workedExample } from '@sluice/conformance'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planOf } from '../algorithms.ts'
-import type { Policy } from '../policy.ts'
+import { type Policy, planOf } from '../algorithms.ts'
 
-algorithmSuite({ describe, it }, { name: 'gcra', policies: policiesOf('gcra'), law: gcraLaw })
+algorithmSuite({ describe, it }, { name: 'gcra', policies: policiesOf('gcra'), formula: gcraFormula })
 
 describe('gcra', () => {
   it('gives the figures of a token bucket, to the microsecond', () => {

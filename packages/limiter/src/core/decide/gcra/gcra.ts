@@ -1,7 +1,13 @@
 import type { Algorithm, Plan } from '../algorithm.ts'
-import { chargeLevel, levelPlan, refundLevel, remainingLevel, waitLevel } from '../level.ts'
-import { refuseOptions } from '../period.ts'
-import type { Policy } from '../policy.ts'
+import {
+  type BucketOptions,
+  bucketOptions,
+  chargeLevel,
+  levelPlan,
+  refundLevel,
+  remainingLevel,
+  waitLevel,
+} from '../level.ts'
 
 /**
  * The generic cell rate algorithm (ITU-T I.371): with T = period/limit and the theoretical arrival time TAT,
@@ -9,12 +15,11 @@ import type { Policy } from '../policy.ts'
  * bucket's, and so is every figure, to the microsecond. Keeping the level instead of a rounded T makes it exact
  * where limit does not divide period.
  */
-export const gcra: Algorithm = {
+export const gcra: Algorithm<Plan, BucketOptions> = {
   name: 'gcra',
-  plan(policy: Policy): Plan {
-    refuseOptions(policy, 'refill')
-    return levelPlan(gcra, policy)
-  },
+  traits: {},
+  options: bucketOptions,
+  plan: (policy) => levelPlan(gcra, policy),
   remaining: remainingLevel,
   wait: waitLevel,
   charge: chargeLevel,

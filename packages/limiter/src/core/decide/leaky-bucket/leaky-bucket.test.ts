@@ -1,11 +1,10 @@
-import { algorithmSuite, bucketLaw, policiesOf, replay, subjectOf } from '@sluice/conformance'
+import { algorithmSuite, bucketFormula, policiesOf, replay, subjectOf } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
-import { planOf } from '../algorithms.ts'
-import type { Policy } from '../policy.ts'
+import { type Policy, planOf } from '../algorithms.ts'
 
 algorithmSuite(
   { describe, it },
-  { name: 'leaky-bucket', policies: policiesOf('leaky-bucket'), law: bucketLaw },
+  { name: 'leaky-bucket', policies: policiesOf('leaky-bucket'), formula: bucketFormula },
 )
 
 describe('a leaky bucket', () => {
@@ -53,7 +52,7 @@ describe('a leaky bucket', () => {
 
   it('gives its place back to those behind when a caller leaves the queue', () => {
     const subject = subjectOf(planOf({ algorithm: 'leaky-bucket', limit: 1, period: '1s', burst: 3 }))
-    for (const lease of [1, 2, 3]) subject.decide(0, 1, lease)
+    for (const chargeId of [1, 2, 3]) subject.decide(0, 1, chargeId)
     expect(subject.decide(0, 1, 4).allowed).toBe(false)
     subject.settle(0, -1, 0, 2)
     expect(subject.decide(0, 1, 4)).toMatchObject({ allowed: true, delayMs: 2_000 })

@@ -1,6 +1,6 @@
-import { algorithmSuite, policiesOf, replay, slidingCounterLaw, workedExample } from '@sluice/conformance'
+import { algorithmSuite, policiesOf, replay, slidingCounterFormula, workedExample } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
-import type { Policy } from '../policy.ts'
+import type { Policy } from '../algorithms.ts'
 
 for (const rounding of ['down', 'up'] as const) {
   algorithmSuite(
@@ -8,7 +8,7 @@ for (const rounding of ['down', 'up'] as const) {
     {
       name: `sliding-window-counter, rounding ${rounding}`,
       policies: policiesOf('sliding-window-counter', { rounding }),
-      law: slidingCounterLaw(rounding),
+      formula: slidingCounterFormula(rounding),
     },
   )
 }

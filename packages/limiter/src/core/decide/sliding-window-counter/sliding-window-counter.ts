@@ -1,11 +1,15 @@
-import { ConfigError } from '../../errors.ts'
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { ceilDiv, floorDiv, MAX, remainder, unitFor, wholeNumber } from '../integers.ts'
-import { periodTicks, refuseOptions } from '../period.ts'
-import type { Policy } from '../policy.ts'
+import { type ChoiceOption, choice } from '../option.ts'
+import { periodTicks } from '../period.ts'
 
 interface CounterPlan extends Plan {
   readonly rounding: 'down' | 'up'
+}
+
+type CounterOptions = {
+  /** How the previous window's weight is rounded. Default `down`. */
+  readonly rounding: ChoiceOption<'down' | 'up'>
 }
 
 /**
@@ -17,20 +21,20 @@ interface CounterPlan extends Plan {
  * instant of a window, then rides the decaying weight, can reach 2·limit in one period, or 2·limit − 1 with
  * `rounding: up`. 1 per second rounds a weight of 0.9 down to nothing: 0.9 s and 1.1 s both pass.
  */
-export const slidingWindowCounter: Algorithm<CounterPlan> = {
+export const slidingWindowCounter: Algorithm<CounterPlan, CounterOptions> = {
   name: 'sliding-window-counter',
-  plan(policy: Policy): CounterPlan {
-    refuseOptions(policy, 'burst', 'refill')
+  traits: { aligned: true },
+  options: {
+    rounding: choice(['down', 'up'], 'How the previous window’s weight is rounded. Default: down.'),
+  },
+  plan(policy) {
     const { rounding = 'down' } = policy
-    if (rounding !== 'down' && rounding !== 'up') {
-      throw new ConfigError(`rounding must be down or up, not ${String(rounding)}`)
-    }
     const limit = wholeNumber('limit', policy.limit, 0)
     const ticks = periodTicks(policy)
     const unit = unitFor(Math.max(limit, 1), ticks)
     const period = ticks / unit
     return {
-      algorithm: slidingWindowCounter as Algorithm,
+      algorithm: slidingWindowCounter,
       kind: `sliding-window-counter/${period}/${unit}`,
       capacity: limit,
       limit,
@@ -41,26 +45,28 @@ export const slidingWindowCounter: Algorithm<CounterPlan> = {
       rounding,
     }
   },
-  remaining: (plan, cells, at, now) =>
-    plan.capacity - carried(plan, previous(plan, cells, at, now), now) - current(plan, cells, at, now),
-  wait(plan, cells, at, now, cost) {
-    const cur = current(plan, cells, at, now)
+  remaining: (plan, cells, offset, now) =>
+    plan.capacity -
+    carried(plan, previous(plan, cells, offset, now), now) -
+    current(plan, cells, offset, now),
+  wait(plan, cells, offset, now, cost) {
+    const cur = current(plan, cells, offset, now)
     const elapsed = remainder(now, plan.period)
     if (cur + cost <= plan.capacity) {
-      const fits = decayed(plan, previous(plan, cells, at, now), plan.capacity - cost - cur)
+      const fits = decayed(plan, previous(plan, cells, offset, now), plan.capacity - cost - cur)
       return Math.max(0, fits - elapsed)
     }
     return plan.period - elapsed + decayed(plan, cur, plan.capacity - cost)
   },
-  charge(plan, cells, at, now, cost) {
-    const prev = previous(plan, cells, at, now)
-    const cur = current(plan, cells, at, now)
-    cells[at + 1] = prev
-    cells[at + 2] = cur + Math.min(cost, Math.max(0, plan.ceiling - cur))
+  charge(plan, cells, offset, now, cost) {
+    const prev = previous(plan, cells, offset, now)
+    const cur = current(plan, cells, offset, now)
+    cells[offset + 1] = prev
+    cells[offset + 2] = cur + Math.min(cost, Math.max(0, plan.ceiling - cur))
   },
-  refund(plan, cells, at, _now, cost, charged) {
-    const behind = floorDiv(cells[at]!, plan.period) - floorDiv(charged, plan.period)
-    const cell = at + (behind <= 0 ? 2 : 1)
+  refund(plan, cells, offset, _now, cost, charged) {
+    const behind = floorDiv(cells[offset]!, plan.period) - floorDiv(charged, plan.period)
+    const cell = offset + (behind <= 0 ? 2 : 1)
     if (behind <= 1) cells[cell] = Math.max(0, cells[cell]! - cost)
   },
 }
@@ -80,13 +86,13 @@ function decayed(plan: CounterPlan, prev: number, weight: number): number {
   return plan.period - floorDiv(share, from)
 }
 
-function current(plan: Plan, cells: Cells, at: number, now: number): number {
-  return windowsSince(plan, cells[at]!, now) === 0 ? cells[at + 2]! : 0
+function current(plan: Plan, cells: Cells, offset: number, now: number): number {
+  return windowsSince(plan, cells[offset]!, now) === 0 ? cells[offset + 2]! : 0
 }
 
-function previous(plan: Plan, cells: Cells, at: number, now: number): number {
-  const windows = windowsSince(plan, cells[at]!, now)
-  return windows === 0 ? cells[at + 1]! : windows === 1 ? cells[at + 2]! : 0
+function previous(plan: Plan, cells: Cells, offset: number, now: number): number {
+  const windows = windowsSince(plan, cells[offset]!, now)
+  return windows === 0 ? cells[offset + 1]! : windows === 1 ? cells[offset + 2]! : 0
 }
 
 function windowsSince(plan: Plan, last: number, now: number): number {

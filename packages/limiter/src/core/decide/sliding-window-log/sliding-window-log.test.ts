@@ -2,17 +2,16 @@ import {
   algorithmSuite,
   policiesOf,
   replay,
-  slidingLogLaw,
+  slidingLogFormula,
   subjectOf,
   workedExample,
 } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
-import { planOf } from '../algorithms.ts'
-import type { Policy } from '../policy.ts'
+import { type Policy, planOf } from '../algorithms.ts'
 
 algorithmSuite(
   { describe, it },
-  { name: 'sliding-window-log', policies: policiesOf('sliding-window-log'), law: slidingLogLaw },
+  { name: 'sliding-window-log', policies: policiesOf('sliding-window-log'), formula: slidingLogFormula },
 )
 
 const log = (limit: number, period: string): Policy => ({ algorithm: 'sliding-window-log', limit, period })

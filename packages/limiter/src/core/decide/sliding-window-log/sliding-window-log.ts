@@ -1,7 +1,7 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { countingPlan } from '../counting.ts'
 import { MAX } from '../integers.ts'
-import type { Policy } from '../policy.ts'
+import type { NoOptions } from '../option.ts'
 
 /** Cells before the entries: last admission, first entry's index, entries, units dropped before the first. */
 const HEADER = 4
@@ -13,15 +13,17 @@ const HEADER = 4
  * An entry is an instant and the running total up to and with it, so what is in use, and when enough of it ages
  * out, are found by bisection. Requests of one instant share an entry.
  */
-export const slidingWindowLog: Algorithm = {
+export const slidingWindowLog: Algorithm<Plan, NoOptions> = {
   name: 'sliding-window-log',
-  plan: (policy: Policy): Plan => countingPlan(slidingWindowLog, policy, 0),
-  remaining: (plan, cells, at, now) => plan.capacity - used(plan, cells, at, now),
-  wait(plan, cells, at, now, cost, left) {
+  traits: {},
+  options: {},
+  plan: (policy) => countingPlan(slidingWindowLog, policy, 0),
+  remaining: (plan, cells, offset, now) => plan.capacity - used(plan, cells, offset, now),
+  wait(plan, cells, offset, now, cost, left) {
     if (cost <= left) return 0
-    const enough = total(cells, at, live(plan, cells, at, now) - 1) + (cost - left)
-    const entry = search(cells, at, at + HEADER + 1, enough)
-    return plan.period - (now - cells[instant(cells, at, entry)]!)
+    const enough = total(cells, offset, live(plan, cells, offset, now) - 1) + (cost - left)
+    const entry = search(cells, offset, offset + HEADER + 1, enough)
+    return plan.period - (now - cells[instant(cells, offset, entry)]!)
   },
   room(plan, cells, now) {
     if (cells.length === 0) return HEADER + 2
@@ -31,52 +33,54 @@ export const slidingWindowLog: Algorithm = {
     // Doubling while more than half of the run still counts keeps the cost of moving entries constant per charge.
     return kept * 4 + 4 > cells.length - HEADER ? HEADER + (kept + 1) * 4 : cells.length
   },
-  charge(plan, cells, at, now, cost, _lease, left) {
-    dropAged(plan, cells, at, now)
-    const count = cells[at + 2]!
+  charge(plan, cells, offset, now, cost, _chargeId, left) {
+    dropAged(plan, cells, offset, now)
+    const count = cells[offset + 2]!
     const taken = Math.min(cost, Math.max(0, plan.ceiling - (plan.capacity - left)))
-    if (count > 0 && cells[instant(cells, at, count - 1)] === now) {
-      cells[instant(cells, at, count - 1) + 1]! += taken
+    if (count > 0 && cells[instant(cells, offset, count - 1)] === now) {
+      cells[instant(cells, offset, count - 1) + 1]! += taken
       return
     }
-    const sum = total(cells, at, count - 1)
-    cells[instant(cells, at, count)] = now
-    cells[instant(cells, at, count) + 1] = sum + taken
-    cells[at + 2] = count + 1
+    const sum = total(cells, offset, count - 1)
+    cells[instant(cells, offset, count)] = now
+    cells[instant(cells, offset, count) + 1] = sum + taken
+    cells[offset + 2] = count + 1
   },
-  refund(_plan, cells, at, _now, cost, charged) {
-    const count = cells[at + 2]!
-    const entry = search(cells, at, at + HEADER, charged)
-    if (entry === count || cells[instant(cells, at, entry)] !== charged) return
-    const given = Math.min(cost, total(cells, at, entry) - total(cells, at, entry - 1))
-    for (let i = entry; i < count; i++) cells[instant(cells, at, i) + 1]! -= given
+  refund(_plan, cells, offset, _now, cost, charged) {
+    const count = cells[offset + 2]!
+    const entry = search(cells, offset, offset + HEADER, charged)
+    if (entry === count || cells[instant(cells, offset, entry)] !== charged) return
+    const given = Math.min(cost, total(cells, offset, entry) - total(cells, offset, entry - 1))
+    for (let i = entry; i < count; i++) cells[instant(cells, offset, i) + 1]! -= given
   },
 }
 
-function instant(cells: Cells, at: number, entry: number): number {
-  return at + HEADER + 2 * (cells[at + 1]! + entry)
+function instant(cells: Cells, offset: number, entry: number): number {
+  return offset + HEADER + 2 * (cells[offset + 1]! + entry)
 }
 
 /** Units up to and with `entry`; −1: those dropped before the first. */
-function total(cells: Cells, at: number, entry: number): number {
-  return entry < 0 ? cells[at + 3]! : cells[instant(cells, at, entry) + 1]!
+function total(cells: Cells, offset: number, entry: number): number {
+  return entry < 0 ? cells[offset + 3]! : cells[instant(cells, offset, entry) + 1]!
 }
 
-function used(plan: Plan, cells: Cells, at: number, now: number): number {
+function used(plan: Plan, cells: Cells, offset: number, now: number): number {
   if (cells.length === 0) return 0
-  return total(cells, at, cells[at + 2]! - 1) - total(cells, at, live(plan, cells, at, now) - 1)
+  return (
+    total(cells, offset, cells[offset + 2]! - 1) - total(cells, offset, live(plan, cells, offset, now) - 1)
+  )
 }
 
 /** The first entry that still counts. */
-function live(plan: Plan, cells: Cells, at: number, now: number): number {
-  return search(cells, at, at + HEADER, now - plan.period + 1)
+function live(plan: Plan, cells: Cells, offset: number, now: number): number {
+  return search(cells, offset, offset + HEADER, now - plan.period + 1)
 }
 
 /** The first entry whose value, in the column that starts at `column`, is at least `least`. */
-function search(cells: Cells, at: number, column: number, least: number): number {
+function search(cells: Cells, offset: number, column: number, least: number): number {
   let low = 0
-  let high = cells[at + 2]!
-  const first = column + 2 * cells[at + 1]!
+  let high = cells[offset + 2]!
+  const first = column + 2 * cells[offset + 1]!
   while (low < high) {
     const middle = (low + high) >>> 1
     if (cells[first + 2 * middle]! < least) low = middle + 1
@@ -86,17 +90,17 @@ function search(cells: Cells, at: number, column: number, least: number): number
 }
 
 /** Forgets entries that no longer count; moves the rest to the front where the run, or 2^53, would not hold more. */
-function dropAged(plan: Plan, cells: Cells, at: number, now: number): void {
-  const aged = live(plan, cells, at, now)
-  const base = total(cells, at, aged - 1)
-  cells[at + 1]! += aged
-  cells[at + 2]! -= aged
-  cells[at + 3] = base
-  const fits = HEADER + 2 * (cells[at + 1]! + cells[at + 2]! + 1) <= cells.length - at
-  if (fits && total(cells, at, cells[at + 2]! - 1) <= MAX - plan.ceiling) return
-  const from = instant(cells, at, 0)
-  cells.copyWithin(at + HEADER, from, from + 2 * cells[at + 2]!)
-  for (let i = 0; i < cells[at + 2]!; i++) cells[at + HEADER + 2 * i + 1]! -= base
-  cells[at + 1] = 0
-  cells[at + 3] = 0
+function dropAged(plan: Plan, cells: Cells, offset: number, now: number): void {
+  const aged = live(plan, cells, offset, now)
+  const base = total(cells, offset, aged - 1)
+  cells[offset + 1]! += aged
+  cells[offset + 2]! -= aged
+  cells[offset + 3] = base
+  const fits = HEADER + 2 * (cells[offset + 1]! + cells[offset + 2]! + 1) <= cells.length - offset
+  if (fits && total(cells, offset, cells[offset + 2]! - 1) <= MAX - plan.ceiling) return
+  const from = instant(cells, offset, 0)
+  cells.copyWithin(offset + HEADER, from, from + 2 * cells[offset + 2]!)
+  for (let i = 0; i < cells[offset + 2]!; i++) cells[offset + HEADER + 2 * i + 1]! -= base
+  cells[offset + 1] = 0
+  cells[offset + 3] = 0
 }

@@ -1,7 +1,7 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { ceilDiv, floorDiv, MAX, remainder, unitFor, wholeNumber } from '../integers.ts'
-import { periodTicks, refuseOptions } from '../period.ts'
-import type { Policy } from '../policy.ts'
+import { type BucketOptions, bucketOptions } from '../level.ts'
+import { periodTicks } from '../period.ts'
 
 /**
  * A token bucket whose `limit` tokens arrive together, at whole periods counted from the key's first charge.
@@ -10,12 +10,13 @@ import type { Policy } from '../policy.ts'
  * Cells: last admission, tokens out, instant of the first charge. The last keeps its phase for as long as the
  * store keeps the state; a full bucket may be dropped, and its next charge then begins a new phase.
  */
-export const intervalBucket: Algorithm = {
+export const intervalBucket: Algorithm<Plan, BucketOptions> = {
   name: 'token-bucket',
-  plan(policy: Policy): Plan {
-    refuseOptions(policy, 'rounding')
+  traits: {},
+  options: bucketOptions,
+  plan(policy) {
     const limit = wholeNumber('limit', policy.limit, 0)
-    const capacity = policy.burst === undefined ? limit : wholeNumber('burst', policy.burst, 1)
+    const capacity = policy.burst ?? limit
     const ticks = periodTicks(policy)
     const ceiling = Math.min(capacity * 2, MAX)
     const unit = unitFor(limit === 0 ? 1 : ceilDiv(ceiling, limit) + 1, ticks)
@@ -31,31 +32,32 @@ export const intervalBucket: Algorithm = {
       ceiling,
     }
   },
-  remaining: (plan, cells, at, now) => plan.capacity - out(plan, cells, at, now),
-  wait(plan, cells, at, now, cost, left) {
+  remaining: (plan, cells, offset, now) => plan.capacity - out(plan, cells, offset, now),
+  wait(plan, cells, offset, now, cost, left) {
     if (cost <= left) return 0
     if (plan.limit === 0) return Number.POSITIVE_INFINITY
     const arrivals = ceilDiv(cost - left, plan.limit)
-    return arrivals * plan.period - remainder(now - cells[at + 2]!, plan.period)
+    return arrivals * plan.period - remainder(now - cells[offset + 2]!, plan.period)
   },
-  charge(plan, cells, at, now, cost, _lease, left) {
+  charge(plan, cells, offset, now, cost, _chargeId, left) {
     const taken = plan.capacity - left
-    if (cells[at] === 0 && cells[at + 1] === 0 && cells[at + 2] === 0) cells[at + 2] = now
-    cells[at + 1] = taken + Math.min(cost, plan.ceiling - taken)
+    if (cells[offset] === 0 && cells[offset + 1] === 0 && cells[offset + 2] === 0) cells[offset + 2] = now
+    cells[offset + 1] = taken + Math.min(cost, plan.ceiling - taken)
   },
   /** As refundLevel in level.ts: never more than can still be out of a charge that old. */
-  refund(plan, cells, at, now, cost, charged) {
-    const anchor = cells[at + 2]!
+  refund(plan, cells, offset, now, cost, charged) {
+    const anchor = cells[offset + 2]!
     if (charged < anchor) return
     const left = plan.capacity - Math.max(0, boundaries(plan, anchor, charged, now)) * plan.limit
-    if (left > 0) cells[at + 1] = Math.max(0, out(plan, cells, at, cells[at]!) - Math.min(cost, left))
+    if (left > 0)
+      cells[offset + 1] = Math.max(0, out(plan, cells, offset, cells[offset]!) - Math.min(cost, left))
   },
 }
 
 /** Tokens out at `now`: those out at the last admission, less what arrived at each boundary passed since. */
-function out(plan: Plan, cells: Cells, at: number, now: number): number {
-  const taken = Math.min(cells[at + 1]!, plan.ceiling)
-  const arrived = boundaries(plan, cells[at + 2]!, cells[at]!, now) * plan.limit // may pass 2^53, but then exceeds any debt
+function out(plan: Plan, cells: Cells, offset: number, now: number): number {
+  const taken = Math.min(cells[offset + 1]!, plan.ceiling)
+  const arrived = boundaries(plan, cells[offset + 2]!, cells[offset]!, now) * plan.limit // may pass 2^53, but then exceeds any debt
   return arrived >= taken ? 0 : taken - arrived
 }
 

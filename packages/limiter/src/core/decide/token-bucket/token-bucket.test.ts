@@ -1,26 +1,25 @@
 import {
   algorithmSuite,
-  bucketLaw,
-  intervalLaw,
+  bucketFormula,
+  intervalFormula,
   policiesOf,
   replay,
   subjectOf,
   workedExample,
 } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
-import { planOf } from '../algorithms.ts'
-import type { Policy } from '../policy.ts'
+import { type Policy, planOf } from '../algorithms.ts'
 
 algorithmSuite(
   { describe, it },
-  { name: 'token-bucket', policies: policiesOf('token-bucket'), law: bucketLaw },
+  { name: 'token-bucket', policies: policiesOf('token-bucket'), formula: bucketFormula },
 )
 algorithmSuite(
   { describe, it },
   {
     name: 'token-bucket by interval',
     policies: policiesOf('token-bucket', { refill: 'interval' }),
-    law: intervalLaw,
+    formula: intervalFormula,
   },
 )
 

@@ -1,22 +1,38 @@
-import { ConfigError } from '../../errors.ts'
-import type { Algorithm } from '../algorithm.ts'
-import { chargeLevel, levelPlan, refundLevel, remainingLevel, waitLevel } from '../level.ts'
-import type { Policy } from '../policy.ts'
+import type { Algorithm, Plan } from '../algorithm.ts'
+import {
+  type BucketOptions,
+  bucketOptions,
+  chargeLevel,
+  levelPlan,
+  refundLevel,
+  remainingLevel,
+  waitLevel,
+} from '../level.ts'
+import { type ChoiceOption, choice } from '../option.ts'
 import { intervalBucket } from './interval.ts'
+
+type TokenBucketOptions = BucketOptions & {
+  /** `interval` lets `limit` tokens arrive together each whole period. Default `greedy`. */
+  readonly refill: ChoiceOption<'greedy' | 'interval'>
+}
 
 /**
  * Tokens flow in continuously at limit/period, up to `burst`; a request of cost n takes n of them. Starts full.
  * In any interval I it admits at most burst + ⌊I·limit/period⌋. A bucket of 4 that gains 2 a second: four at
- * once pass, the fifth is told 500 ms.
+ * once pass, the fifth has to wait 500 ms.
  */
-export const tokenBucket: Algorithm = {
+export const tokenBucket: Algorithm<Plan, TokenBucketOptions> = {
   name: 'token-bucket',
-  plan(policy: Policy) {
-    const { refill = 'greedy' } = policy
-    if (refill === 'interval') return intervalBucket.plan(policy)
-    if (refill !== 'greedy') throw new ConfigError(`refill must be greedy or interval, not ${String(refill)}`)
-    return levelPlan(tokenBucket, policy)
+  traits: {},
+  options: {
+    ...bucketOptions,
+    refill: choice(
+      ['greedy', 'interval'],
+      'Tokens arrive continuously (greedy, the default), or all at once each period.',
+    ),
   },
+  plan: (policy) =>
+    policy.refill === 'interval' ? intervalBucket.plan(policy) : levelPlan(tokenBucket, policy),
   remaining: remainingLevel,
   wait: waitLevel,
   charge: chargeLevel,

@@ -1,0 +1,201 @@
+import type { Plan } from '@sluice/limiter/algorithms'
+
+/**
+ * One key of one policy by the definition of its law, over everything that was ever charged: slow, and exact.
+ * Instants and costs are whole; an instant is in the plan's units and never lies before an earlier charge.
+ */
+export interface Oracle {
+  admits(now: bigint, cost: bigint): boolean
+  /** Takes `cost`, whether it fits or not, up to the plan's ceiling. */
+  charge(now: bigint, cost: bigint, lease: number): void
+  /** Gives back of what was charged at `charged`, or under `lease`. */
+  refund(now: bigint, cost: bigint, charged: bigint, lease: number): void
+}
+
+export interface Formula {
+  oracle(plan: Plan): Oracle
+  /** The most that is ever admitted between two instants so far apart, both included. */
+  most(plan: Plan, interval: bigint): bigint
+  /** Set where a state that was dropped and begun anew may decide otherwise than one that was kept. */
+  readonly begins?: 'anew'
+}
+
+interface Numbers {
+  readonly capacity: bigint
+  readonly limit: bigint
+  readonly period: bigint
+  readonly ceiling: bigint
+}
+
+function numbersOf({ capacity, limit, period, ceiling }: Plan): Numbers {
+  return {
+    capacity: BigInt(capacity),
+    limit: BigInt(limit),
+    period: BigInt(period),
+    ceiling: BigInt(ceiling),
+  }
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}
+
+/** Most of a law that admits at most `units` in less than a period: so often for each period begun. */
+const each = (units: bigint, period: bigint, interval: bigint): bigint => units * (interval / period + 1n)
+
+/**
+ * What flows: of everything charged since any instant, no more may be in use than has not flowed off since. So
+ * the level is the largest, over all earlier charges, of what was charged since that one, less what flowed off.
+ */
+function flowing(
+  { capacity, ceiling }: Numbers,
+  scale: bigint,
+  flowed: (from: bigint, to: bigint, first: bigint) => bigint,
+): Oracle {
+  const events: { readonly at: bigint; readonly units: bigint }[] = []
+  const level = (now: bigint): bigint => {
+    let most = 0n
+    let sum = 0n
+    for (let i = events.length - 1; i >= 0; i--) {
+      sum += events[i]!.units
+      most = larger(most, sum - flowed(events[i]!.at, now, events[0]!.at))
+    }
+    return most
+  }
+  return {
+    admits: (now, cost) => level(now) + cost * scale <= capacity * scale,
+    charge(now, cost) {
+      events.push({ at: now, units: least(cost * scale, ceiling * scale - level(now)) })
+    },
+    refund(now, cost, charged) {
+      const [first, last] = [events[0], events.at(-1)]
+      if (first === undefined || last === undefined || charged < first.at) return
+      const left = capacity * scale - flowed(charged, larger(now, charged), first.at)
+      if (left > 0n) events.push({ at: last.at, units: -least(cost * scale, left) })
+    },
+  }
+}
+
+/** Virtual scheduling, all of it times the limit: T becomes the period. */
+function scheduled({ capacity, limit, period, ceiling }: Numbers): Oracle {
+  let tat = 0n
+  const ahead = (now: bigint): bigint => larger(tat, now * limit) - now * limit
+  return {
+    admits: (now, cost) => ahead(now) + cost * period <= capacity * period,
+    charge(now, cost) {
+      tat = now * limit + least(ahead(now) + cost * period, ceiling * period)
+    },
+    refund(now, cost, charged) {
+      const left = capacity * period - larger(0n, now - charged) * limit
+      if (left > 0n) tat -= least(cost * period, left)
+    },
+  }
+}
+
+/** What is counted by the window, a window at a time. */
+function windowed(
+  { capacity, period, ceiling }: Numbers,
+  used: (count: (back: bigint) => bigint, elapsed: bigint) => bigint,
+): Oracle {
+  const counts = new Map<bigint, bigint>()
+  const countAt = (window: bigint): bigint => counts.get(window) ?? 0n
+  return {
+    admits: (now, cost) => used((back) => countAt(now / period - back), now % period) + cost <= capacity,
+    charge(now, cost) {
+      const window = now / period
+      counts.set(window, least(countAt(window) + cost, larger(ceiling, countAt(window))))
+    },
+    refund(_now, cost, charged) {
+      const window = charged / period
+      counts.set(window, larger(0n, countAt(window) - cost))
+    },
+  }
+}
+
+/** Whatever was charged counts for one period. `named`: it is given back by its lease, else by its instant. */
+function lasting({ capacity, period, ceiling }: Numbers, named: boolean): Oracle {
+  const entries: { readonly at: bigint; readonly lease: number; units: bigint }[] = []
+  const used = (now: bigint): bigint =>
+    entries.reduce((sum, { at, units }) => (at > now - period ? sum + units : sum), 0n)
+  return {
+    admits: (now, cost) => used(now) + cost <= capacity,
+    charge(now, cost, lease) {
+      entries.push({ at: now, lease, units: least(cost, larger(0n, ceiling - used(now))) })
+    },
+    refund(_now, cost, charged, lease) {
+      let left = cost
+      for (let i = entries.length - 1; i >= 0; i--) {
+        const entry = entries[i]!
+        if (named ? entry.lease !== lease : entry.at !== charged) continue
+        const given = least(left, entry.units)
+        entry.units -= given
+        left -= given
+      }
+    },
+  }
+}
+
+/** Token bucket and leaky bucket: full, and draining steadily. */
+export const bucketFormula: Formula = {
+  oracle(plan) {
+    const numbers = numbersOf(plan)
+    return flowing(numbers, numbers.period, (from, to) => (to - from) * numbers.limit)
+  },
+  most: ({ capacity, limit, period }, interval) =>
+    BigInt(capacity) + (interval * BigInt(limit)) / BigInt(period),
+}
+
+export const gcraFormula: Formula = { oracle: (plan) => scheduled(numbersOf(plan)), most: bucketFormula.most }
+
+/** A bucket refilled at whole periods from its first charge. */
+export const intervalFormula: Formula = {
+  oracle(plan) {
+    const numbers = numbersOf(plan)
+    const { limit, period } = numbers
+    return flowing(
+      numbers,
+      1n,
+      (from, to, first) => ((to - first) / period - (from - first) / period) * limit,
+    )
+  },
+  most: ({ capacity, limit, period }, interval) =>
+    BigInt(capacity) + each(BigInt(limit), BigInt(period), interval),
+  begins: 'anew',
+}
+
+export const fixedWindowFormula: Formula = {
+  oracle: (plan) => windowed(numbersOf(plan), (count) => count(0n)),
+  most: ({ limit, period }, interval) => BigInt(limit) + each(BigInt(limit), BigInt(period), interval),
+}
+
+export const slidingLogFormula: Formula = {
+  oracle: (plan) => lasting(numbersOf(plan), false),
+  most: ({ limit, period }, interval) => each(BigInt(limit), BigInt(period), interval),
+}
+
+export const concurrencyFormula: Formula = {
+  oracle: (plan) => lasting(numbersOf(plan), true),
+  most: slidingLogFormula.most,
+}
+
+/** The window before weighs as much as the trailing period still overlaps it. */
+export function slidingCounterFormula(rounding: 'down' | 'up'): Formula {
+  return {
+    oracle(plan) {
+      const numbers = numbersOf(plan)
+      const { period, ceiling } = numbers
+      return windowed(numbers, (count, elapsed) => {
+        const weight = least(count(1n), ceiling) * (period - elapsed)
+        return (rounding === 'up' ? (weight + period - 1n) / period : weight / period) + count(0n)
+      })
+    },
+    most({ limit, period }, interval) {
+      const inOne = BigInt(limit) * 2n - (rounding === 'up' && limit > 0 ? 1n : 0n)
+      return each(inOne, BigInt(period), interval)
+    },
+  }
+}

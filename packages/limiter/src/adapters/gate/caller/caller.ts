@@ -1,0 +1,114 @@
+import { ConfigError } from '../../../core/errors.ts'
+import { clientAddress, type Proxies } from '../../../core/identify/forwarded.ts'
+import { ipKey } from '../../../core/identify/ip.ts'
+import type { Key } from '../../../limiter.ts'
+import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
+import { memoized } from '../../../memoize.ts'
+import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
+import { oneOf, type Settings } from '../options/settings.ts'
+
+/** Who sent a request, and which counter it charges. */
+export interface Caller {
+  readonly address: string | undefined
+  readonly key: Key
+  /** The key as lists name it, and as the application sees it. */
+  readonly shown: string | undefined
+  /** What becomes of a request that lacks a key. */
+  readonly keyless?: 'skip' | 'deny'
+}
+
+/** All requests that lack a key, where they share one. Lists of parts never collide with a text. */
+const ANYONE = { key: ['anyone'], shown: '' }
+/** No key: rules find their keys by themselves, and a request that lacks one is skipped or refused. */
+const NO_KEY = { key: '', shown: undefined }
+
+/** @throws ConfigError for proxies or prefixes that are wrong */
+export function callerOf<N extends FrameworkArgs>(
+  settings: Settings<N>,
+): (incoming: IncomingRequest<N>) => MaybePromise<Caller> {
+  const { key, address: ask, onMissingKey = 'address', proxyHeader = 'x-forwarded-for', rules } = settings
+  const { ipv4Subnet = 32, ipv6Subnet = 64 } = settings
+  oneOf('onMissingKey', onMissingKey, ['address', 'skip', 'share', 'deny'])
+  bits('ipv4Subnet', ipv4Subnet, 8, 32)
+  bits('ipv6Subnet', ipv6Subnet, 32, 128)
+  const trusts = trustsProxies(settings)
+  const find = clientAddress(proxiesOf(settings))
+  const callerAt = memoized((text): Caller | undefined => {
+    const address = find(text, undefined)
+    const own = address && ipKey(address, ipv4Subnet, ipv6Subnet)
+    return own ? { address, key: own, shown: own } : undefined
+  })
+
+  const at = (peer: string | undefined, { headers }: IncomingRequest<N>): Caller | undefined => {
+    const address = find(peer, headers[proxyHeader])
+    return address === undefined ? undefined : callerAt(address)
+  }
+  const located = (peer: string | undefined, incoming: IncomingRequest<N>): Caller | undefined => {
+    if (trusts) return at(peer, incoming)
+    // Where nobody reads headers, they are not made.
+    return peer === undefined ? undefined : callerAt(peer)
+  }
+  const missing = (here: Caller | undefined): Caller => {
+    const address = here?.address
+    if (onMissingKey === 'share') return { address, ...ANYONE }
+    if (onMissingKey !== 'address') return { address, ...NO_KEY, keyless: onMissingKey }
+    if (here !== undefined) return { address, key: ['address', here.shown!], shown: here.shown }
+    throw new ConfigError(
+      'a request has neither a key nor a client address: set key, address or onMissingKey',
+    )
+  }
+  const identified = (incoming: IncomingRequest<N>, here: Caller | undefined): MaybePromise<Caller> => {
+    if (rules !== undefined) return { address: here?.address, ...NO_KEY }
+    if (key === undefined) return here ?? missing(undefined)
+    return andThen(
+      maybePromise(key(...incoming.args)),
+      (own) => callerWithKey(own, here?.address) ?? missing(here),
+    )
+  }
+  if (ask === undefined) return (incoming) => identified(incoming, located(incoming.peer, incoming))
+  return (incoming) =>
+    andThen(maybePromise(ask(...incoming.args)), (peer) =>
+      identified(incoming, located(peer ?? undefined, incoming)),
+    )
+}
+
+/** @throws ConfigError for what is neither a key nor the lack of one */
+function callerWithKey(
+  own: Key | number | null | undefined,
+  address: string | undefined,
+): Caller | undefined {
+  if (own === undefined || own === null || own === '') return undefined
+  if (typeof own === 'string') return { address, key: own, shown: own }
+  if (typeof own === 'number' && Number.isFinite(own)) return { address, key: `${own}`, shown: `${own}` }
+  if (Array.isArray(own) && own.length > 0 && own.every((part) => typeof part === 'string')) {
+    return { address, key: own, shown: own.join(' ') }
+  }
+  throw new ConfigError(`key must be a string, a number or an array of strings, not ${typeof own}`)
+}
+
+/** Whether any proxy is trusted; `undefined`: the options do not say. */
+export function trustsProxies({
+  trustProxy,
+}: Pick<Settings<FrameworkArgs>, 'trustProxy'>): boolean | undefined {
+  return trustProxy === undefined ? undefined : trustProxy !== false && trustProxy !== 'none'
+}
+
+function proxiesOf<N extends FrameworkArgs>({ trustProxy, proxyHeader }: Settings<N>): Proxies {
+  const header = oneOf('proxyHeader', proxyHeader ?? 'x-forwarded-for', ['x-forwarded-for', 'forwarded'])
+  if (trustProxy === undefined || !trustsProxies({ trustProxy })) return { header }
+  if (typeof trustProxy === 'number') return { header, hops: trustProxy }
+  if (typeof trustProxy === 'boolean') {
+    throw new ConfigError(
+      'trustProxy: true would trust any client; give the number of proxies, or their CIDRs',
+    )
+  }
+  return {
+    header,
+    trusted: typeof trustProxy === 'string' ? trustProxy.split(',').map((one) => one.trim()) : trustProxy,
+  }
+}
+
+function bits(name: string, value: number, min: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return
+  throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not ${value}`)
+}

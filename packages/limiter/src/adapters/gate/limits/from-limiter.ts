@@ -1,0 +1,60 @@
+import { type Decision, decisionOf, receipt } from '../../../core/decide/decision.ts'
+import { ConfigError, StoreError } from '../../../core/errors.ts'
+import type { Key } from '../../../limiter.ts'
+import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
+import type { Reservation } from '../../../reservation.ts'
+import type { FrameworkArgs } from '../incoming-request.ts'
+import type { Settings } from '../options/settings.ts'
+import { type LimitSource, limiterHolds } from './limit-source.ts'
+
+/** How long a request may take before its cost can no longer be settled, where the user's limiter keeps it. */
+const SETTLE_WITHIN = '15m'
+
+/** Decisions of a limiter that exists already. Where its store fails and it has no FallbackStore, the gate answers. */
+export function fromLimiter<N extends FrameworkArgs>(settings: Settings<N>): LimitSource<N> {
+  const { settleCost, onStoreError = 'open', observe, logger, name } = settings
+  const limiter = settings.limiter!
+  const reservations = new WeakMap<Decision, Reservation>()
+  let failing = false
+  const decided = (key: Key, cost: number): MaybePromise<Decision> => {
+    if (settleCost === undefined) return limiter.check(key, { cost })
+    return andThen(limiter.reserve(key, { cost, ttl: SETTLE_WITHIN }), (reservation) => {
+      reservations.set(reservation.decision, reservation)
+      return reservation.decision
+    })
+  }
+  const failed = (error: unknown): Decision => {
+    if (!(error instanceof StoreError)) throw error
+    observe?.({ type: 'store-failed', error })
+    if (!failing)
+      logger.error(`rate limit: the store failed (${error.message}): ${onStoreError} until it answers`)
+    failing = true
+    const outcome = { allowed: onStoreError !== 'closed', at: 0, figures: [], degraded: true } as const
+    return observed(decisionOf([], outcome, true))
+  }
+  const observed = (decision: Decision): Decision => {
+    observe?.({ type: 'decided', domain: name, decision, peek: false })
+    return decision
+  }
+  return {
+    check(_, { key }, cost) {
+      const decision = decided(key, cost) // in process, a store does not fail
+      if (!(decision instanceof Promise)) return observed(decision)
+      return decision.then((decision) => {
+        failing = false
+        return observed(decision)
+      }, failed)
+    },
+    settle(decision, actual) {
+      if (typeof actual === 'object')
+        throw new ConfigError('a limiter has one cost for all its policies', { path: ['settleCost'] })
+      const [step] = decision[receipt]?.steps ?? []
+      if (step === undefined) return undefined
+      const cost = actual ?? step.cost
+      return reservations.get(decision)?.commit(cost) ?? limiter.refund(decision, step.cost - cost)
+    },
+    peek: async (key) => limiter.peek(key),
+    reset: async (key) => limiter.reset(key),
+    holds: limiterHolds(limiter),
+  }
+}

@@ -1,0 +1,61 @@
+import type { Decision } from '../../../core/decide/decision.ts'
+import { ConfigError } from '../../../core/errors.ts'
+import type { Rules } from '../../../core/match/compile.ts'
+import type { Request } from '../../../core/request.ts'
+import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
+import { createPipeline, type Reply } from '../../../pipeline.ts'
+import type { Store } from '../../../stores/store.ts'
+import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
+import type { Settings } from '../options/settings.ts'
+import type { LimitSource } from './limit-source.ts'
+
+/** Decisions by rules, which find out by themselves which keys a request has, and how many limits apply. */
+export function fromRules<N extends FrameworkArgs>(settings: Settings<N>, store: Store): LimitSource<N> {
+  const { rules, domain, attributes, observe } = settings
+  if (domain === undefined) throw new ConfigError('rules need a domain', { path: ['domain'] })
+  const current = typeof rules === 'function' ? rules : (): Rules => rules!
+  if (!current().domains.has(domain))
+    throw new ConfigError(`the rules have no domain ${JSON.stringify(domain)}`, { path: ['domain'] })
+  const pipeline = createPipeline<boolean>({
+    rules: current,
+    store,
+    respond: { dialect: [], when: 'denied' },
+    ...(observe === undefined ? undefined : { observe }),
+  })
+  const unavailable = (): never => {
+    throw new ConfigError(
+      "getKey and resetKey are not available with rules: use the service's reset, or the pipeline's",
+    )
+  }
+  return {
+    check(incoming, { address }, cost) {
+      const request = requestOf(incoming, address)
+      const known: MaybePromise<Request> = andThen(
+        maybePromise(attributes?.(...incoming.args)),
+        (own): Request => (own === undefined ? request : { ...request, attributes: own }),
+      )
+      return andThen(known, (request) =>
+        andThen(pipeline.check({ domain, request, cost }), ({ decision }: Reply): Decision => decision),
+      )
+    },
+    settle: (decision, actual) => pipeline.engine.settle(domain, decision, actual),
+    peek: unavailable,
+    reset: unavailable,
+    holds: true, // other rules may come
+  }
+}
+
+function requestOf<N extends FrameworkArgs>(
+  { method, url, host, headers }: IncomingRequest<N>,
+  address: string | undefined,
+): Request {
+  const cut = url.indexOf('?')
+  return {
+    method,
+    path: cut < 0 ? url : url.slice(0, cut),
+    headers,
+    ...(host === undefined ? undefined : { host }),
+    ...(address === undefined ? undefined : { ip: address }),
+    ...(cut < 0 ? undefined : { query: Object.fromEntries(new URLSearchParams(url.slice(cut))) }),
+  }
+}

@@ -1,0 +1,176 @@
+import { type Decision, receipt } from '../../../core/decide/decision.ts'
+import { ConfigError } from '../../../core/errors.ts'
+import type { Header } from '../../../core/respond/dialect.ts'
+import { ticksOf } from '../../../core/time.ts'
+import { WaitingRoom } from '../../../flow/waiting-room.ts'
+import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
+import type { Caller } from '../caller/caller.ts'
+import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
+import type { LimitSource } from '../limits/limit-source.ts'
+import type { Logger } from '../options/options.ts'
+import type { Settings } from '../options/settings.ts'
+import { infoOf, type RateLimitInfo } from './info.ts'
+import { type Refusal, type Replies, type ReplyContext, repliesOf } from './refusal.ts'
+import { settlementOf } from './settlement.ts'
+import { decisionOn, type Evaluation } from './several-limiters.ts'
+import type { Verdict } from './verdict.ts'
+
+/** Turns decisions into verdictMaker: with headers, the application's figures, the refusal, the wait. */
+export function verdictMaker<N extends FrameworkArgs>(
+  settings: Settings<N>,
+  source: LimitSource<N>,
+): (
+  decision: Decision,
+  incoming: IncomingRequest<N>,
+  evaluation: Evaluation,
+  caller: Caller,
+) => MaybePromise<Verdict> {
+  const { wallClock, onLimitReached, logger } = settings
+  // A store of the gate's own has just read the clock that the wall clock goes by.
+  const sameClock = settings.store === undefined && settings.limiter === undefined
+  const tarpitMs = tarpitOf(settings.tarpit)
+  const room = roomOf(settings)
+  const replies = repliesOf(settings)
+  const settlement = settlementOf(settings, source)
+
+  /** What cannot be given back stays charged: no reason to fail the request. */
+  const giveBack = async (decision: Decision): Promise<void> => {
+    try {
+      if (decision.allowed) await source.settle(decision, 0)
+    } catch (error) {
+      logger.error(`rate limit: a charge could not be given back (${String(error)})`)
+    }
+  }
+  const waiting =
+    (decision: Decision, delayMs: number): Verdict['wait'] =>
+    async (leaving) => {
+      const stayed = await room.wait(delayMs, leaving)
+      if (!stayed) await giveBack(decision)
+      return stayed
+    }
+  // Apart from what every request runs through: a function that holds closures makes a context each time.
+  const refused = ({ args }: IncomingRequest<N>, verdict: VerdictRecord<N>): MaybePromise<Verdict> => {
+    const { decision, info } = verdict
+    if (info !== undefined) void tell(() => onLimitReached?.(...args, info), logger)
+    return andThen(replies.refusalTo(decision, args, info, verdict), (refusal) => {
+      verdict.refusal = refusal
+      return verdict
+    })
+  }
+  const verdictFor = (
+    incoming: IncomingRequest<N>,
+    decision: Decision,
+    shown: string | undefined,
+    delayMs: number,
+  ): MaybePromise<Verdict> => {
+    const nowMs = wallClock(sameClock ? decision[receipt]?.outcome.at : undefined)
+    const verdict = new VerdictRecord(replies, incoming.request, decision, shown, nowMs, delayMs)
+    if (delayMs > 0) verdict.wait = waiting(decision, delayMs)
+    if (settlement !== undefined) verdict.settle = settlement(decision, incoming.args)
+    return decision.allowed ? verdict : refused(incoming, verdict)
+  }
+  const crowdedOut = async (
+    decision: Decision,
+    incoming: IncomingRequest<N>,
+    evaluation: Evaluation,
+    shown: string | undefined,
+  ): Promise<Verdict> => {
+    const late = outOfTurn(decision)
+    evaluation.decision = late
+    await giveBack(decision)
+    return verdictFor(incoming, late, shown, 0)
+  }
+  return (decision, incoming, evaluation, { shown }) => {
+    evaluation.decision = decision
+    const delayMs = decision.allowed ? decision.delayMs : tarpitMs
+    if (delayMs === 0 || room.enter()) return verdictFor(incoming, decision, shown, delayMs)
+    if (!decision.allowed) return verdictFor(incoming, decision, shown, 0)
+    return crowdedOut(decision, incoming, evaluation, shown)
+  }
+}
+
+/** A class with declared fields (see ARCHITECTURE.md, "Shaped for the engine"), so that headers need no closure. */
+class VerdictRecord<N extends FrameworkArgs> implements Verdict, ReplyContext {
+  // Of the first two most verdictMaker have nothing: to declare them makes no room. As for the others see NodeRequest.
+  declare refusal?: Refusal
+  declare settle?: Verdict['settle']
+  declare readonly info: RateLimitInfo | undefined
+  declare readonly decision: Decision
+  declare readonly shown: string | undefined
+  declare private readonly replies: Replies<N>
+  declare private readonly request: object
+  declare readonly nowMs: number
+  declare readonly delayMs: number
+
+  constructor(
+    replies: Replies<N>,
+    request: object,
+    decision: Decision,
+    shown: string | undefined,
+    nowMs: number,
+    delayMs: number,
+  ) {
+    this.info = hasFigures(decision) ? infoOf(decision, shown, nowMs) : undefined
+    this.decision = decision
+    this.shown = shown
+    this.replies = replies
+    this.request = request
+    this.nowMs = nowMs
+    this.delayMs = delayMs
+  }
+
+  wait(): Promise<boolean> {
+    return Promise.resolve(true)
+  }
+
+  get exposed(): string | undefined {
+    return this.replies.exposed
+  }
+
+  headers(): readonly Header[] {
+    return this.replies.headersOf(decisionFor(this.request, this.decision), this)
+  }
+}
+
+function roomOf<N extends FrameworkArgs>({ maxWaiting = 1_000, timers }: Settings<N>): WaitingRoom {
+  if (Number.isSafeInteger(maxWaiting) && maxWaiting >= 0) return new WaitingRoom(maxWaiting, timers)
+  throw new ConfigError(`maxWaiting must be a whole number ≥ 0, not ${maxWaiting}`)
+}
+
+/** A hook's failure is no reason to fail the request either. */
+async function tell(hook: () => unknown, logger: Logger): Promise<void> {
+  try {
+    await hook()
+  } catch (error) {
+    logger.error(`rate limit: onLimitReached failed (${String(error)})`)
+  }
+}
+
+/** Not where no limit applied, or where the request was admitted without the store. */
+function hasFigures({ policy, degraded, allowed }: Decision): boolean {
+  return policy !== '' && !(degraded && allowed)
+}
+
+/** All decisions on a request, for headers. Once a later limiter has refused, its answer alone goes out. */
+function decisionFor(request: object, own: Decision): Decision | undefined {
+  const all = decisionOn(request)!
+  return all.allowed || !own.allowed ? all : undefined
+}
+
+/** Refused because no more requests can be kept waiting: its turn comes when the queue has moved on. */
+function outOfTurn(decision: Decision): Decision {
+  const { delayMs, policies } = decision
+  const refused = { allowed: false, retryAfterMs: delayMs, delayMs: 0 } as const
+  return {
+    ...decision,
+    ...refused,
+    policies: policies.map((own) => (own.delayMs > 0 ? { ...own, ...refused } : own)),
+  }
+}
+
+function tarpitOf(tarpit: number | string | undefined): number {
+  if (tarpit === undefined) return 0
+  const ms = ticksOf(tarpit) / 1_000
+  if (ms > 60_000) throw new ConfigError('tarpit must be one minute at most')
+  return ms
+}

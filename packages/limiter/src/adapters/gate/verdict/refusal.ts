@@ -1,0 +1,98 @@
+import type { Decision } from '../../../core/decide/decision.ts'
+import { ConfigError } from '../../../core/errors.ts'
+import type { Header } from '../../../core/respond/dialect.ts'
+import { dialectsOf, exposedHeaders } from '../../../core/respond/dialects.ts'
+import type { Problem } from '../../../core/respond/problem.ts'
+import { admittedHeaders, type LimitResponse, respondTo } from '../../../core/respond/respond.ts'
+import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
+import type { FrameworkArgs } from '../incoming-request.ts'
+import { oneOf, type Settings } from '../options/settings.ts'
+import type { RateLimitInfo } from './info.ts'
+
+/** A refusal, ready to be sent. */
+export interface Refusal {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+  /** What `text` was made of. */
+  readonly body: unknown
+}
+
+/** Who asked, and when. */
+export interface ReplyContext {
+  readonly shown: string | undefined
+  /** Wall clock, milliseconds since the epoch. */
+  readonly nowMs: number
+}
+
+export interface Replies<N extends FrameworkArgs> {
+  /** @param decision none: no headers */
+  headersOf(decision: Decision | undefined, context: ReplyContext): readonly Header[]
+  refusalTo(
+    decision: Decision,
+    args: N,
+    info: RateLimitInfo | undefined,
+    context: ReplyContext,
+  ): MaybePromise<Refusal>
+  /** What to add to `Access-Control-Expose-Headers`. */
+  readonly exposed: string | undefined
+}
+
+/** @throws ConfigError for a dialect, status or share that means nothing */
+export function repliesOf<N extends FrameworkArgs>(settings: Settings<N>): Replies<N> {
+  const { headers: when = 'always', retryAfter = 'seconds', jitter, message, statusCode } = settings
+  const dialect = dialectsOf(settings.dialect ?? 'ietf')
+  oneOf('headers', when, ['always', 'denied'])
+  oneOf('retryAfter', retryAfter, ['seconds', 'date'])
+  const exposed = exposedHeaders(dialect).join(', ')
+  if (jitter !== undefined && !(jitter >= 0 && jitter <= 1))
+    throw new ConfigError(`jitter must lie in 0–1, not ${jitter}`)
+  if (statusCode !== undefined && !(Number.isInteger(statusCode) && statusCode >= 400 && statusCode <= 599)) {
+    throw new ConfigError(`statusCode must be 400 to 599, not ${statusCode}`)
+  }
+  const respond = (decision: Decision, { shown, nowMs }: ReplyContext): LimitResponse => {
+    const common = { dialect, when, retryAfter, nowMs }
+    return respondTo(
+      decision,
+      jitter === undefined ? common : { ...common, jitter: { share: jitter, key: shown ?? '', seed: 0 } },
+    )
+  }
+  return {
+    exposed: settings.exposeHeaders ? exposed : undefined,
+    headersOf(decision, context) {
+      if (decision === undefined) return []
+      if (decision.allowed) return admittedHeaders(decision, dialect, when, context)
+      return respond(decision, context).headers.filter(([name]) => name !== 'Content-Type')
+    },
+    refusalTo(decision, args, info, context) {
+      const { body: problem, status } = respond(decision, context)
+      if (status !== 429) return problemRefusal(problem!)
+      const code = statusCode ?? 429
+      return andThen(
+        maybePromise(typeof message === 'function' ? message(...args, info!) : message),
+        (own) => (own === undefined ? problemRefusal({ ...problem!, status: code }) : refusalWith(code, own)),
+      )
+    },
+  }
+}
+
+/** A refusal that has nothing to do with a quota. */
+export function plainProblem(status: 400 | 403, title: string, detail: string): Refusal {
+  return problemRefusal({ status, type: 'about:blank', title, detail })
+}
+
+function problemRefusal(
+  problem: Omit<Problem, 'violated-policies' | 'status'> & { readonly status: number },
+): Refusal {
+  return {
+    status: problem.status,
+    type: 'application/problem+json',
+    text: JSON.stringify(problem),
+    body: problem,
+  }
+}
+
+function refusalWith(status: number, body: unknown): Refusal {
+  if (typeof body === 'string') return { status, type: 'text/plain; charset=utf-8', text: body, body }
+  return { status, type: 'application/json; charset=utf-8', text: JSON.stringify(body) ?? '', body }
+}

@@ -1,0 +1,73 @@
+import { binding } from '../../../core/decide/combine.ts'
+import type { Decision, PolicyFigures } from '../../../core/decide/decision.ts'
+import type { Figures } from '../../../core/decide/figures.ts'
+
+/** What one limiter has decided about a request, and those before it. */
+export interface Evaluation {
+  readonly limiter: object
+  readonly before: Evaluation | undefined
+  /** Absent as long as it has not decided. */
+  decision: Decision | undefined
+}
+
+/** Where it is recorded. A framework whose requests declare it spares them a change of shape. */
+export const EVALUATION: unique symbol = Symbol('sluice.evaluation')
+
+/** The framework's request, on which limiters record their decision: it goes with the request. */
+interface Recorded {
+  [EVALUATION]?: Evaluation
+}
+
+/** A limiter's record on a request; `undefined` when it has one already: no limiter counts a request twice. */
+export function evaluationOn(request: Recorded, limiter: object): Evaluation | undefined {
+  const before = request[EVALUATION]
+  for (let each = before; each !== undefined; each = each.before)
+    if (each.limiter === limiter) return undefined
+  const own = { limiter, before, decision: undefined }
+  request[EVALUATION] = own
+  return own
+}
+
+/** All decisions on a request as one. */
+export function decisionOn(request: Recorded): Decision | undefined {
+  const last = request[EVALUATION]
+  return last?.before === undefined ? last?.decision : upTo(last)
+}
+
+function upTo({ before, decision }: Evaluation): Decision | undefined {
+  const earlier = before && upTo(before)
+  if (earlier === undefined || decision === undefined) return decision ?? earlier
+  return together(earlier, decision)
+}
+
+/**
+ * Two limiters' decisions on one request as one, so that its headers describe both, and its figures are those
+ * of the stricter. What was decided without the store has no figures, unless it refuses.
+ */
+function together(earlier: Decision, own: Decision): Decision {
+  if (earlier.degraded || earlier.policy === '' || (own.degraded && !own.allowed)) return own
+  if (own.degraded || own.policy === '') return earlier
+  const { allowed, delayMs, priority = earlier.priority } = own
+  return {
+    ...stricter(earlier, own, allowed),
+    allowed,
+    delayMs,
+    policies: distinct([...earlier.policies, ...own.policies], allowed),
+    ...(priority === undefined ? undefined : { priority }),
+  }
+}
+
+/** The one whose figures count, of two. */
+function stricter<F extends Figures>(earlier: F, own: F, allowed: boolean): F {
+  return binding([earlier, own], allowed) === 0 ? earlier : own
+}
+
+/** Clients know policies by their names: of two that share one they see the stricter. */
+function distinct(policies: readonly PolicyFigures[], allowed: boolean): readonly PolicyFigures[] {
+  const byName = new Map<string, PolicyFigures>()
+  for (const own of policies) {
+    const earlier = byName.get(own.policy)
+    byName.set(own.policy, earlier === undefined ? own : stricter(earlier, own, allowed))
+  }
+  return [...byName.values()]
+}

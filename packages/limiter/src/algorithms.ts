@@ -1,0 +1,26 @@
+/** The algorithms, and what a new one needs: see docs/algorithms and CONTRIBUTING.md. */
+export type { Algorithm, Cells, Plan, Recovery, StatePlan, Traits } from './core/decide/algorithm.ts'
+export {
+  type AlgorithmName,
+  type AlgorithmSettings,
+  algorithmOptions,
+  algorithms,
+  type OptionUse,
+  optionErrors,
+  type Policy,
+  planOf,
+  policyOf,
+} from './core/decide/algorithms.ts'
+export { type BlockOptions, type BlockPlan, blockPlan } from './core/decide/block/block.ts'
+export {
+  droppableAt,
+  type Figures,
+  figuresOf,
+  instantOf,
+  inUnits,
+  type Reading,
+} from './core/decide/figures.ts'
+export { parseCalendar } from './core/decide/fixed-window/calendar-text.ts'
+export { wholeNumber } from './core/decide/integers.ts'
+export type { ChoiceOption, NoOptions, Option, Options, Settings, WholeOption } from './core/decide/option.ts'
+export type { BasePolicy, CalendarPeriod } from './core/decide/policy.ts'

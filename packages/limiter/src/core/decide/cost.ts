@@ -1,0 +1,12 @@
+/** Whether a value can be a cost: a whole number from 0 to 2^53−1. */
+export function isCost(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+/** @throws TypeError unless `cost` is a whole number from 0 to 2^53−1: alike in every store */
+export function checkedCost(cost: unknown): number {
+  if (isCost(cost)) return cost
+  throw new TypeError(
+    `cost must be a whole number from 0 to 2^53−1, not ${typeof cost === 'number' ? cost : typeof cost}`,
+  )
+}

@@ -1,0 +1,148 @@
+import { ConfigError, errorsOf } from '../errors.ts'
+import type { Plan } from './algorithm.ts'
+import { type BlockOptions, type BlockPlan, blockByHand, blockPlan } from './block/block.ts'
+import { checkPrefetch, prefetchOf } from './prefetch.ts'
+import { canRefuse, type Role } from './role.ts'
+import { windowSecondsOf } from './window-seconds.ts'
+
+/** What happens to a request over its limit. */
+export type OnLimit = 'deny' | 'delay' | 'deprioritize'
+/** What a rule does while the store is slow or down. */
+export type OnStoreError = 'open' | 'closed' | 'local'
+/** All that a quota is: made once, and named by every step and decision. Never changed. */
+export interface Rule {
+  /** As clients see it. */
+  readonly name: string
+  /** Rules of one namespace and one kind of plan share their counters. */
+  readonly namespace: string
+  readonly plan: Plan
+  readonly role: Role
+  readonly onLimit: OnLimit
+  readonly onStoreError: OnStoreError
+  /** Seconds of the window, for headers: the capacity per so much; `undefined` where there is no window. */
+  readonly windowSeconds: number | undefined
+  /** Share of the limit in use, 0–1, from which decisions are marked soft. */
+  readonly soft: number | undefined
+  /** Refuses everything for a time after too many refusals, or by hand. Its counter has the rule's namespace and key. */
+  readonly block: BlockPlan | undefined
+  /** Units, ≥ 2, that a node may take ahead and then grant by itself (stores/prefetch.ts). */
+  readonly prefetch: number | undefined
+  /** Share, 0–1, by which Retry-After may be lengthened. */
+  readonly jitter: number | undefined
+  /** Microseconds over which the windows of different keys are spread; 0: all begin together. */
+  readonly spread: number
+}
+
+/** How a rule deals with requests, whatever its quota. */
+export interface RuleOptions {
+  /** Default `deny`. `delay` needs an algorithm that queues. */
+  readonly onLimit?: OnLimit | undefined
+  /** Default `enforce`. */
+  readonly mode?: 'enforce' | 'shadow' | undefined
+  /** Default `open`. */
+  readonly onStoreError?: OnStoreError | undefined
+  readonly soft?: number | undefined
+  readonly block?: BlockOptions | undefined
+  /** Lets `block` refuse a key by hand even where no `block` counts refusals. */
+  readonly blockable?: boolean | undefined
+  readonly prefetch?: number | undefined
+  readonly jitter?: number | undefined
+  readonly spread?: boolean | undefined
+  /** Refuses only together with every other quota rule of the request. */
+  readonly quota?: boolean | undefined
+  /** Units of each request, where they are known. Default 1. */
+  readonly cost?: number | undefined
+}
+
+/**
+ * Makes a rule of a plan and of what else was said.
+ * @throws ConfigError for options that are wrong, or mean nothing together; `path` names the option
+ */
+export function ruleOf(name: string, namespace: string, plan: Plan, options: RuleOptions = {}): Rule {
+  const { onLimit = 'deny', onStoreError = 'open', soft, jitter, spread = false } = options
+  const [error] = ruleErrors(plan, options)
+  if (error !== undefined) throw error
+  const role = roleOf(options)
+  return {
+    name,
+    namespace,
+    plan,
+    role,
+    onLimit,
+    onStoreError,
+    windowSeconds: windowSecondsOf(plan),
+    soft,
+    block: canRefuse(role) ? blockOf(options) : undefined,
+    prefetch: prefetchOf(options.prefetch, plan),
+    jitter,
+    spread: spread ? plan.period * plan.unit : 0,
+  }
+}
+
+function roleOf({ mode, onLimit, quota }: RuleOptions): Role {
+  if (mode === 'shadow') return 'shadow'
+  if (onLimit === 'deprioritize') return 'deprioritize'
+  return quota ? 'quota' : 'enforce'
+}
+
+function blockOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
+  if (block === undefined) return blockable ? blockByHand : undefined
+  return below('block', () => blockPlan(block))
+}
+
+/** What is wrong with a rule's options, one error for each. */
+export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigError[] {
+  const { onLimit, block, soft, jitter, prefetch, spread } = options
+  const { name, traits } = plan.algorithm
+  const check = (isWrong: boolean | undefined, field: string, message: string) => () => {
+    if (isWrong) throw new ConfigError(message, { path: [field] })
+  }
+  return errorsOf([
+    check(
+      onLimit === 'delay' && !traits.queues,
+      'onLimit',
+      `delay is not supported by ${name}: it needs an algorithm that queues, such as leaky-bucket`,
+    ),
+    check(
+      onLimit === 'deprioritize' && block !== undefined,
+      'block',
+      'a rule that only lowers the priority refuses no request, so it cannot block',
+    ),
+    () => {
+      if (block !== undefined) blockOf(options)
+    },
+    check(soft === 0, 'soft', 'soft must be above 0, up to 1'),
+    () => checkShare('soft', soft),
+    () => checkShare('jitter', jitter),
+    check(
+      spread && !traits.aligned,
+      'spread',
+      typeof plan.source?.period === 'object'
+        ? 'spread is not supported with a calendar period: it would move windows off the calendar'
+        : `spread is not supported by ${name}: its windows begin with each key already`,
+    ),
+    () => {
+      const blocks = block !== undefined || options.blockable === true
+      if (prefetch !== undefined) checkPrefetch(prefetch, plan, roleOf(options), blocks, options.cost)
+    },
+  ])
+}
+
+function checkShare(name: string, share: number | undefined): void {
+  if (share !== undefined && !(share >= 0 && share <= 1)) {
+    throw new ConfigError(`${name} must be a number from 0 to 1, not ${share}`, { path: [name] })
+  }
+}
+
+/** Runs `make`; the path of a ConfigError in it begins with `field`. */
+function below<T>(field: string, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(`${field}: ${error.message}`, {
+      cause: error,
+      path: [field, ...(error.path ?? [])],
+    })
+  }
+}

@@ -1,0 +1,106 @@
+import type { AlgorithmName, AlgorithmSettings } from '../decide/algorithms.ts'
+import type { CalendarPeriod } from '../decide/policy.ts'
+import type { OnLimit, OnStoreError } from '../decide/rule.ts'
+import type { Position } from '../errors.ts'
+
+/** `COUNT/PERIOD`, taken apart. */
+export interface Quota {
+  /** Whole, ≥ 0. */
+  readonly limit: number
+  readonly period: number | string | CalendarPeriod
+  /** A capacity of its own, where it differs from the rule's. */
+  readonly burst?: number
+}
+
+/** What a rule does with a request that lacks one of its key's parts. */
+export type OnMissingKey = 'skip' | 'share' | 'deny'
+
+/** Options that both formats share: the algorithm with its own options, and how the rule deals with requests. */
+export interface LimitOptions extends AlgorithmSettings {
+  readonly algorithm: AlgorithmName
+  readonly onLimit: OnLimit
+  readonly mode: 'enforce' | 'shadow'
+  readonly onStoreError: OnStoreError
+  /** Share of the limit, above 0 to 1, past which decisions are marked. */
+  readonly soft?: number
+  /** After so many refusals within `within` ms, refuse everything for `for` ms. */
+  readonly block?: { readonly after: number; readonly within: number; readonly for: number }
+  /** Share, 0–1, by which Retry-After may be lengthened. */
+  readonly jitter?: number
+  /** Gives each key its own window phase. */
+  readonly spread?: boolean
+  /** Units, ≥ 2, that a node may take ahead from a shared store. */
+  readonly prefetch?: number
+}
+
+/** Conditions, all of which must hold; each lists alternatives. */
+export interface When {
+  readonly method?: readonly string[]
+  /** Globs: `*` one segment, `**` any number, `:name` one segment kept as a parameter. */
+  readonly path?: readonly string[]
+  readonly host?: readonly string[]
+  readonly header?: Readonly<Record<string, readonly string[]>>
+  readonly query?: Readonly<Record<string, readonly string[]>>
+  /** CIDRs or addresses. */
+  readonly ip?: readonly string[]
+}
+
+/** One named limit over request attributes. */
+export interface Limit extends LimitOptions {
+  readonly name: string
+  readonly when?: When
+  /** Parts of the identity, as in the rulebook: `ip`, `ip/24`, `header:x-model`, `attribute:team`… */
+  readonly key: readonly string[]
+  readonly limit: Quota | PlanQuota
+  readonly cost: number | string
+  readonly onMissingKey: OnMissingKey
+  /** CIDRs or key values that are not limited. */
+  readonly exempt: readonly string[]
+  /** CIDRs or key values with a limit of their own; the first that matches counts. */
+  readonly overrides: readonly { readonly match: string; readonly quota: Quota }[]
+  /** Names of limits that this one replaces, when both match. */
+  readonly replaces: readonly string[]
+  readonly source?: Position
+}
+
+/** A quota for each value of an attribute. */
+export interface PlanQuota {
+  /** The attribute's name. */
+  readonly by: string
+  readonly plans: Readonly<Record<string, Quota>>
+  /** For every other value, and for none. */
+  readonly otherwise: Quota
+}
+
+/** One node of the descriptor tree: envoyproxy/ratelimit's format. */
+export interface Descriptor {
+  readonly key: string
+  /** Exact, or a pattern where it holds `*`; absent: any value. */
+  readonly value?: string
+  readonly rateLimit?: DescriptorLimit
+  readonly shadowMode: boolean
+  readonly quotaMode: boolean
+  readonly detailedMetric: boolean
+  readonly valueToMetric: boolean
+  readonly shareThreshold: boolean
+  readonly metadata?: unknown
+  readonly descriptors: readonly Descriptor[]
+  readonly source?: Position
+}
+
+export interface DescriptorLimit extends LimitOptions {
+  readonly unlimited: boolean
+  /** Absent when unlimited. */
+  readonly quota?: Quota
+  /** As the file says it, for answers that repeat it. */
+  readonly unit?: string
+  readonly name?: string
+  readonly replaces: readonly string[]
+}
+
+/** One domain's rules, of both kinds. */
+export interface Domain {
+  readonly name: string
+  readonly limits: readonly Limit[]
+  readonly descriptors: readonly Descriptor[]
+}

@@ -1,0 +1,72 @@
+import type { Plan } from '../decide/algorithm.ts'
+import { algorithmOptions, type Policy, planOf } from '../decide/algorithms.ts'
+import { type Rule, ruleOf } from '../decide/rule.ts'
+import type { Step } from '../decide/step.ts'
+import { ConfigError, type Position } from '../errors.ts'
+import { hashToUnit } from '../identify/hash-to-unit.ts'
+import type { LimitOptions, Quota } from './domain.ts'
+
+/** Makes plans, equal policies' once. */
+export type Planner = (policy: Policy) => Plan
+
+export function planner(): Planner {
+  const plans = new Map<string, Plan>()
+  return (policy) => {
+    const id = JSON.stringify(policy)
+    const plan = plans.get(id) ?? planOf(policy)
+    plans.set(id, plan)
+    return plan
+  }
+}
+
+/** What a rule is made of, in whichever format it was written. */
+export interface RuleSource {
+  readonly options: LimitOptions
+  /** As clients see it. */
+  readonly name: string
+  /** Of its counters. */
+  readonly namespace: string
+  /** Refuses only together with every other quota of the request. */
+  readonly quota?: boolean | undefined
+  /** Units of each request, where the rule states them. */
+  readonly cost?: number | undefined
+}
+
+/**
+ * The rule of one quota.
+ * @throws ConfigError when the quota cannot be kept, or its options are wrong or mean nothing together
+ */
+export function makeRule(
+  { options, name, namespace, quota, cost }: RuleSource,
+  own: Quota,
+  planFor: Planner,
+): Rule {
+  const { onLimit, mode, onStoreError, soft, block, jitter, spread, prefetch } = options
+  const plan = planFor({ ...settingsOf(options), ...own })
+  const how = { onLimit, mode, onStoreError, soft, block, jitter, spread, prefetch, quota, cost }
+  return ruleOf(name, namespace, plan, how)
+}
+
+/** The algorithm, and its own options. */
+export function settingsOf(options: LimitOptions): Pick<Policy, 'algorithm'> {
+  const settings: Record<string, unknown> = { algorithm: options.algorithm }
+  for (const name of algorithmOptions.keys()) if (options[name] !== undefined) settings[name] = options[name]
+  return settings as Pick<Policy, 'algorithm'>
+}
+
+/** A rule's part in a request; where the windows of keys are spread, with the key's own phase. */
+export function stepOf(rule: Rule, key: string, cost: number, costFrom?: Step['costFrom']): Step {
+  if (rule.spread === 0) return { rule, key, cost, costFrom }
+  return { rule, key, cost, costFrom, phase: Math.floor(hashToUnit(key, 0) * rule.spread) }
+}
+
+/** Runs `make`; a ConfigError in it names the rule and where it stands. */
+export function naming<T>(what: string, source: Position | undefined, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const where = source === undefined ? '' : `${source.file}:${source.line}:${source.column}: `
+    throw new ConfigError(`${where}${what}: ${error.message}`, { cause: error })
+  }
+}

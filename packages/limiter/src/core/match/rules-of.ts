@@ -1,0 +1,25 @@
+import type { Rule } from '../decide/rule.ts'
+import type { CompiledDomain } from './compile.ts'
+import type { DescriptorNode, Level } from './descriptor-tree.ts'
+
+/** Every rule that a domain's limits may go by, in rule order: their own, and those of plans and overrides. */
+export function limitRules({ limits }: CompiledDomain): readonly Rule[] {
+  return limits.flatMap(({ rules }) => rules)
+}
+
+/** Every rule of a domain's descriptors, in the order of the tree. */
+export function descriptorRules({ descriptors }: CompiledDomain): readonly Rule[] {
+  return rulesBelow(descriptors)
+}
+
+function rulesBelow({ exact, patterns, keys }: Level): Rule[] {
+  const nodes: DescriptorNode[] = [
+    ...[...exact.values()].flatMap((values) => [...values.values()]),
+    ...patterns,
+    ...keys.values(),
+  ]
+  return nodes.flatMap(({ limit, children }) => [
+    ...(limit?.rule === undefined ? [] : [limit.rule]),
+    ...rulesBelow(children),
+  ])
+}

@@ -1,0 +1,36 @@
+import type { Timers } from './timers.ts'
+
+/** Holds requests back, so many at once. */
+export class WaitingRoom {
+  readonly #seats: number
+  readonly #timers: Timers
+  #taken = 0
+
+  constructor(seats: number, timers: Timers) {
+    this.#seats = seats
+    this.#timers = timers
+  }
+
+  /** A seat, which `wait` gives back; `false` when all are taken. */
+  enter(): boolean {
+    if (this.#taken >= this.#seats) return false
+    this.#taken++
+    return true
+  }
+
+  /** Waits in a seat that `enter` gave. `false`: the caller left before the time was over. */
+  wait(ms: number, leaving: AbortSignal | undefined): Promise<boolean> {
+    return new Promise((resolve) => {
+      const go = (stayed: boolean): void => {
+        this.#timers.clearTimeout(timer as never)
+        leaving?.removeEventListener('abort', leave)
+        this.#taken--
+        resolve(stayed)
+      }
+      const leave = (): void => go(false)
+      const timer = this.#timers.setTimeout(() => go(true), Math.ceil(ms))
+      if (leaving?.aborted) leave()
+      else leaving?.addEventListener('abort', leave)
+    })
+  }
+}

@@ -1,0 +1,38 @@
+/** Rules: their model, how they are compiled, and how requests are matched to them. */
+export { type Params, type Part, parsePart } from './core/identify/key-part.ts'
+export { type CompiledDomain, type CompileOptions, compile, type Rules } from './core/match/compile.ts'
+export { costOf } from './core/match/cost.ts'
+export type {
+  CompiledDescriptorLimit,
+  DescriptorNode,
+  DescriptorTree,
+  Level,
+  MatchedLimit,
+} from './core/match/descriptor-tree.ts'
+export {
+  type DescriptorQuery,
+  type DescriptorStatus,
+  type Entry,
+  type MatchedDescriptors,
+  matchDescriptors,
+} from './core/match/descriptors.ts'
+export type {
+  Descriptor,
+  DescriptorLimit,
+  Domain,
+  Limit,
+  LimitOptions,
+  OnMissingKey,
+  PlanQuota,
+  Quota,
+  When,
+} from './core/match/domain.ts'
+export { type Explanation, explainDescriptors, explainRequest } from './core/match/explain.ts'
+export { parseGlob } from './core/match/glob.ts'
+export { type KeyLookup, keyLookup } from './core/match/key-lookup.ts'
+export type { CompiledLimit } from './core/match/limit.ts'
+export { makeRule, settingsOf } from './core/match/make-rule.ts'
+export { type Matched, matchRequest } from './core/match/match.ts'
+export { descriptorRules, limitRules } from './core/match/rules-of.ts'
+export { wildcard } from './core/match/wildcard.ts'
+export type { Request } from './core/request.ts'

@@ -1,0 +1,154 @@
+import { ConfigError } from '../core/errors.ts'
+import type { Observer } from '../observe/events.ts'
+import { KeyLease, type Shared } from './prefetch/key-lease.ts'
+import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
+
+export interface PrefetchOptions {
+  /** Nodes that share the store: a lease takes at most 1/(2·nodes) of what is left, so that all find some. Default 2. */
+  readonly nodes?: number
+  /** Milliseconds without use after which a lease is given back, or half as late again. Default 1,000. */
+  readonly idleMs?: number
+  /** Most keys with leases at once; all others are asked about. Default 10,000. */
+  readonly maxKeys?: number
+  /** Monotonic milliseconds. Default `performance.now`. */
+  readonly now?: () => number
+  /** Is called with an event for each request that is granted without asking the store. */
+  readonly observe?: Observer | undefined
+}
+
+/**
+ * Takes units ahead where a rule allows it (`prefetch`), charged in the store like any others, and grants them in
+ * this process without asking. So nothing is granted twice. With leases of k units at each of n nodes:
+ * - fixed windows admit exactly what they admit without: a lease ends with its window, counted from before the store
+ *   was asked;
+ * - everything else admits, in any interval, at most n·(k − 1) more than without;
+ * - n·(k − 1) units at most lie unused, until they are used or given back.
+ *
+ * Requests of several steps go straight to the store, and refusals always come from there.
+ */
+export class PrefetchStore implements Store<true> {
+  readonly async = true as const
+  readonly #shared: Shared
+  readonly #idle: number
+  readonly #max: number
+  /** By namespace and key. */
+  readonly #leases = new Map<string, Map<string, KeyLease>>()
+  #size = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(store: Store, options: PrefetchOptions = {}) {
+    const { nodes = 2, idleMs = 1_000, maxKeys = 10_000, now = () => performance.now(), observe } = options
+    for (const [name, value] of Object.entries({ nodes, maxKeys })) {
+      if (!(Number.isSafeInteger(value) && value > 0))
+        throw new ConfigError(`${name} must be a whole number above 0`, { path: [name] })
+    }
+    if (!(idleMs > 0 && idleMs <= 3_600_000))
+      throw new ConfigError('idleMs must be > 0 and ≤ 3600000', { path: ['idleMs'] })
+    this.#shared = { store, nodes, now, observe }
+    this.#idle = idleMs
+    this.#max = maxKeys
+  }
+
+  decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
+    const step = steps[0]
+    if (steps.length === 1 && step!.rule.prefetch !== undefined && step!.rule.role === 'enforce') {
+      const looks = peek || step!.cost === 0
+      const lease = looks ? this.#find(step!) : this.#leaseOf(step!)
+      if (lease !== undefined) return looks ? lease.look(step!) : lease.decide(step!)
+    }
+    return this.#ask(steps, peek)
+  }
+
+  async settle(charges: readonly Charge[], once?: Once): Promise<boolean> {
+    // What is charged later makes the figures known here too good; what is given back, not good enough.
+    const raised = charges.filter(({ change }) => change > 0)
+    const forget = (): void => {
+      for (const { step } of raised) this.#find(step)?.forgetFigures()
+    }
+    forget()
+    const settled = await this.#shared.store.settle(charges, once)
+    forget() // what was answered while that was under way
+    return settled
+  }
+
+  /** Forgets this node's lease as well. Those of other nodes last until they are used up or idle. */
+  async reset(step: StateName): Promise<void> {
+    const lease = this.#find(step)
+    this.#forget(step)
+    await lease?.asking
+    await this.#shared.store.reset(step)
+    this.#forget(step) // what was taken while that was under way is forgotten with the rest
+  }
+
+  async block(state: StateName, ticks: number): Promise<void> {
+    await this.#shared.store.block(state, ticks)
+  }
+
+  /** Gives back all leases; the store stays open. Never rejects. */
+  async release(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const leases = [...this.#all()]
+    this.#leases.clear()
+    this.#size = 0
+    await Promise.all(leases.map((lease) => lease.retire()))
+  }
+
+  /** Gives back all leases, then closes the store. */
+  async close(): Promise<void> {
+    await this.release()
+    await this.#shared.store.close()
+  }
+
+  /** `undefined` where there are too many already. A changed limit ends a lease. */
+  #leaseOf(step: Step): KeyLease | undefined {
+    const known = this.#find(step)
+    if (known !== undefined) {
+      if (known.step.rule.plan === step.rule.plan) return known
+      this.#forget(step)
+      void known.retire()
+    }
+    if (this.#size >= this.#max) return undefined
+    const lease = new KeyLease(step, this.#shared)
+    const ofNamespace = this.#leases.get(step.rule.namespace) ?? new Map<string, KeyLease>()
+    this.#leases.set(step.rule.namespace, ofNamespace.set(step.key, lease))
+    this.#size++
+    this.#timer ??= this.#wake()
+    return lease
+  }
+
+  #find({ rule, key }: StateName): KeyLease | undefined {
+    return this.#leases.get(rule.namespace)?.get(key)
+  }
+
+  #forget({ rule: { namespace }, key }: StateName): void {
+    const ofNamespace = this.#leases.get(namespace)
+    if (ofNamespace?.delete(key) !== true) return
+    this.#size--
+    if (ofNamespace.size === 0) this.#leases.delete(namespace)
+  }
+
+  *#all(): Iterable<KeyLease> {
+    for (const ofNamespace of this.#leases.values()) yield* ofNamespace.values()
+  }
+
+  async #ask(steps: readonly Step[], peek: boolean): Promise<Outcome> {
+    return this.#shared.store.decide(steps, peek)
+  }
+
+  #wake(): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => this.#sweep(), this.#idle / 2)
+    timer.unref?.()
+    return timer
+  }
+
+  #sweep(): void {
+    const since = this.#shared.now() - this.#idle
+    for (const lease of this.#all()) {
+      if (lease.used > since || lease.asking !== undefined) continue
+      this.#forget(lease.step)
+      void lease.retire()
+    }
+    this.#timer = this.#size === 0 ? undefined : this.#wake()
+  }
+}

@@ -1,0 +1,19 @@
+import { blockLua } from '../../core/decide/block/block.lua.ts'
+
+/** How scripts know blocks: their formulas, and a program that keeps their states. Without any: nothing to call. */
+export const blocksLua: string = `${blockLua}
+local blockLaw = { load = loadCells, save = saveCells, form = BLOCK_FORM, size = BLOCK_SIZE }
+`
+export const noBlocksLua = 'local blockLaw, blockedFor, countRefusal, blockOver'
+
+/** Blocks a key: ARGV is the time or nothing, for how many microseconds (0 ends the block), and `within`. */
+export const setBlockLua: string = `
+local b, ticks, c = { unit = 1, within = args[3] + 0 }, args[2] + 0, loadCells(KEYS[1], BLOCK_FORM)
+local now = heldAt(b, c, at)
+if ticks > 0 or not c.absent then
+  setBlock(c, now, ticks)
+  c[1] = now
+  saveCells(KEYS[1], c, expiry(b, now, blockOver(b, c, now), 0), BLOCK_FORM, BLOCK_SIZE)
+end
+return { at, 1 }
+`

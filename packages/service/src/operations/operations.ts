@@ -1,0 +1,55 @@
+import type { Observer } from '@sluice/limiter/events'
+import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
+import type { LiveRules, Reload } from '../rules/live-rules.ts'
+import { type ReservationIds, reservationIds } from './reservation-id.ts'
+import { type Reservation, reserve } from './reserve.ts'
+import { resetPolicy, resetRequest } from './reset.ts'
+import { type ActualCosts, settle } from './settle.ts'
+
+/**
+ * All that the service does, without any transport: one translates what it received into these, calls, and translates
+ * the answer. Requests are decided in the order in which they are asked. Faults are thrown as OperationError,
+ * BadQuestion, UnknownDomain or StoreError.
+ */
+export interface Operations {
+  check(question: Question): Promise<Reply>
+  peek(question: Question): Promise<Reply>
+  /** Charges an estimate, to be settled by `commit` or `cancel`. */
+  reserve(question: Question, ttlMs: number): Promise<Reservation>
+  commit(id: string, actual: ActualCosts): Promise<void>
+  cancel(id: string): Promise<void>
+  /** Forgets what a request's keys have used. @returns the names of the policies */
+  reset(question: Question): Promise<readonly string[]>
+  /** The same for one key of one policy. */
+  resetPolicy(domain: string, policy: string, key: string): Promise<readonly string[]>
+  /** Reads the rulebook again. With a mistake in it the rules in force stay. */
+  reload(): Promise<Reload>
+}
+
+export interface OperationParts {
+  readonly pipeline: Pipeline<boolean>
+  readonly rules: LiveRules
+  /** Signs reservations: see ServiceOptions. */
+  readonly secret?: string | undefined
+  readonly observe: Observer
+}
+
+export function createOperations({ pipeline, rules, secret, observe }: OperationParts): Operations {
+  const ids: ReservationIds = reservationIds(secret)
+  const timed = async <T>({ domain }: Question, answer: () => T | Promise<T>): Promise<T> => {
+    const began = performance.now()
+    const given = await answer()
+    observe({ type: 'answered', domain, ms: performance.now() - began })
+    return given
+  }
+  return {
+    check: (question) => timed(question, () => pipeline.check(question)),
+    peek: (question) => timed(question, () => pipeline.peek(question)),
+    reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, question, ttlMs)),
+    commit: (id, actual) => settle(pipeline, ids, id, actual),
+    cancel: (id) => settle(pipeline, ids, id, undefined),
+    reset: (question) => resetRequest(pipeline, question),
+    resetPolicy: async (domain, policy, key) => resetPolicy(pipeline, rules.live!.rules, domain, policy, key),
+    reload: () => rules.reload(),
+  }
+}
