@@ -1,18 +1,11 @@
-import type { Pipeline } from '@sluice/limiter/pipeline'
-import { type Question, UnknownDomain } from '@sluice/limiter/pipeline'
+import { type Pipeline, type Question, UnknownDomain } from '@sluice/limiter/pipeline'
 import type { Store } from '@sluice/limiter/stores/store'
+import { type PolicyKey, readReset } from '@sluice/limiter/wire'
 import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
-import { type QuestionBody, questionOf, subjectFields } from '../http/question.ts'
 import { HttpError } from '../problem.ts'
 import { countersOf } from '../rules/counters.ts'
 import type { LiveRules } from '../rules/live-rules.ts'
-import { fields, text } from '../schema.ts'
-
-interface ResetBody extends QuestionBody {
-  readonly policy?: string
-  readonly key?: string
-}
 
 /** States, and the names of the policies that they belong to. */
 interface Found {
@@ -31,16 +24,9 @@ export function resetRoute(
   store: Store,
   bounds: Bounds,
 ): void {
-  const body = fields({ ...subjectFields(bounds), policy: text(bounds), key: text(bounds) }, 'domain')
-  app.post<{ Body: ResetBody }>('/v1/reset', { schema: { body } }, async (request) => {
-    const { domain, policy, key, ...rest } = request.body
-    const named = policy !== undefined && key !== undefined && Object.keys(rest).length === 0
-    if (!named && (policy !== undefined || key !== undefined)) {
-      throw new HttpError(400, 'the body must have policy and key, or a request or descriptors')
-    }
-    const { states, policies } = named
-      ? ofPolicy(rules, domain, policy, key)
-      : ofRequest(match, questionOf(request.body))
+  app.post('/v1/reset', async ({ body }) => {
+    const asked = readReset(body, bounds)
+    const { states, policies } = 'policy' in asked ? ofPolicy(rules, asked) : ofRequest(match, asked)
     await Promise.all(states.map((state) => store.reset(state)))
     return { reset: policies }
   })
@@ -51,7 +37,7 @@ function ofRequest(match: Pipeline<boolean>['match'], question: Question): Found
   return { states: steps, policies: [...new Set(subjects.map(({ name }) => name))] }
 }
 
-function ofPolicy({ live }: LiveRules, domain: string, policy: string, key: string): Found {
+function ofPolicy({ live }: LiveRules, { domain, policy, key }: PolicyKey): Found {
   const compiled = live?.rules.domains.get(domain)
   const model = live?.domains.get(domain)
   if (compiled === undefined || model === undefined) {

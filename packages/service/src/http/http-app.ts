@@ -22,6 +22,6 @@ export function httpApp({ ask, store, ids, bounds, log }: HttpParts): App {
   checkRoute(app, ask, bounds)
   batchRoute(app, ask, bounds)
   reserveRoute(app, ask, ids, bounds)
-  settleRoutes(app, store, ids)
+  settleRoutes(app, store, ids, bounds)
   return app
 }

@@ -1,50 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import { type Decision, receipt } from '@sluice/limiter/core/decide/decision'
 import { TICKS_PER_MS } from '@sluice/limiter/core/time'
+import { answerOf, type ReserveAnswerBody, readNoQuery, readReserve } from '@sluice/limiter/wire'
 import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
-import { fields, type Schema, WHOLE } from '../schema.ts'
-import { ANSWER_FIELDS, type AnswerBody, answerOf } from './answer.ts'
+import { ANSWER_FIELDS } from './answer.ts'
 import type { Ask } from './ask.ts'
-import { type QuestionBody, questionOf, subjectFields } from './question.ts'
 import type { Charged, ReservationIds, Reserved } from './reservation-id.ts'
-
-interface ReserveBody extends QuestionBody {
-  /** For how long it can be settled. Unsettled, the estimate stands. */
-  readonly ttl_ms?: number
-}
-
-interface ReserveAnswer extends AnswerBody {
-  /** For commit and cancel; null when the request was refused. */
-  readonly id: string | null
-}
-
-const DAY_MS = 86_400_000
-const TTL: Schema = {
-  type: 'integer',
-  minimum: 1,
-  maximum: DAY_MS,
-  description: `a whole number from 1 to ${DAY_MS}`,
-}
-const DEFAULT_TTL_MS = 60_000
 
 /** `POST /v1/reserve`: charges an estimate, to be settled by commit or cancel. */
 export function reserveRoute(app: App, ask: Ask, ids: ReservationIds, bounds: Bounds): void {
-  app.post<{ Body: ReserveBody; Reply: ReserveAnswer }>(
+  app.post<{ Reply: ReserveAnswerBody }>(
     '/v1/reserve',
     {
       schema: {
-        querystring: fields({}),
-        body: fields({ ...subjectFields(bounds), cost: WHOLE, ttl_ms: TTL }, 'domain'),
         response: {
           200: { type: 'object', properties: { ...ANSWER_FIELDS, id: { type: 'string', nullable: true } } },
         },
       },
     },
-    async ({ body }) => {
-      const question = questionOf(body)
+    async ({ body, query }) => {
+      readNoQuery(query)
+      const { question, ttlMs } = readReserve(body, bounds)
       const reply = await ask(question)
-      const reserved = reservedOf(reply.decision, (body.ttl_ms ?? DEFAULT_TTL_MS) * TICKS_PER_MS)
+      const reserved = reservedOf(reply.decision, ttlMs * TICKS_PER_MS)
       return { ...answerOf(reply), id: reserved === undefined ? null : ids.seal(reserved) }
     },
   )

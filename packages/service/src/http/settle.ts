@@ -1,34 +1,17 @@
 import { planOf } from '@sluice/limiter/core/decide/algorithms'
 import { isLease } from '@sluice/limiter/core/decide/step'
 import type { Charge, Store } from '@sluice/limiter/stores/store'
+import { type CommitBody, readCancel, readCommit, readNoQuery } from '@sluice/limiter/wire'
 import type { App } from '../app.ts'
+import type { Bounds } from '../bounds.ts'
 import { HttpError } from '../problem.ts'
-import { fields, type Schema, WHOLE } from '../schema.ts'
 import type { Charged, ReservationIds, Reserved } from './reservation-id.ts'
-
-interface CancelBody {
-  readonly id: string
-}
-
-interface CommitBody extends CancelBody {
-  /** What it did cost, for limits whose cost is measured; where there are none, for those at the request's cost. */
-  readonly cost?: number
-  /** By the policy's name, for any. */
-  readonly costs?: Readonly<Record<string, number>>
-}
-
-const ID: Schema = { type: 'string', description: 'the id of a reservation' }
-const COSTS: Schema = {
-  type: 'object',
-  additionalProperties: WHOLE,
-  description: 'an object of policies and their costs',
-}
 
 /**
  * `POST /v1/commit` settles a reservation at its actual cost, `POST /v1/cancel` gives all of it back: once,
  * whichever comes first. 204, or 410 when there is nothing to settle any more.
  */
-export function settleRoutes(app: App, store: Store, ids: ReservationIds): void {
+export function settleRoutes(app: App, store: Store, ids: ReservationIds, bounds: Bounds): void {
   const settle = async (
     id: string,
     actual: (charges: readonly Charged[]) => readonly number[],
@@ -39,22 +22,17 @@ export function settleRoutes(app: App, store: Store, ids: ReservationIds): void 
     if (!(await store.settle(changes, reserved)))
       throw new HttpError(410, 'the reservation is settled already, or over')
   }
-  app.post<{ Body: CommitBody }>(
-    '/v1/commit',
-    { schema: { querystring: fields({}), body: fields({ id: ID, cost: WHOLE, costs: COSTS }, 'id') } },
-    async ({ body }, reply) => {
-      await settle(body.id, (charges) => actualCosts(charges, body))
-      return reply.code(204).send()
-    },
-  )
-  app.post<{ Body: CancelBody }>(
-    '/v1/cancel',
-    { schema: { querystring: fields({}), body: fields({ id: ID }, 'id') } },
-    async ({ body }, reply) => {
-      await settle(body.id, (charges) => charges.map(() => 0))
-      return reply.code(204).send()
-    },
-  )
+  app.post('/v1/commit', async ({ body, query }, reply) => {
+    readNoQuery(query)
+    const commit = readCommit(body, bounds)
+    await settle(commit.id, (charges) => actualCosts(charges, commit))
+    return reply.code(204).send()
+  })
+  app.post('/v1/cancel', async ({ body, query }, reply) => {
+    readNoQuery(query)
+    await settle(readCancel(body).id, (charges) => charges.map(() => 0))
+    return reply.code(204).send()
+  })
 }
 
 /** A cost that reaches no limit would be lost, and a limit with it: that is a mistake. */
