@@ -28,10 +28,13 @@ export function parseArguments(
 
 /** `unknown option "--jsn" (did you mean "--json"?)`, or the whole list where nothing is near. */
 export function unknown(what: string, name: string, known: readonly string[]): string {
+  return `unknown ${what} ${JSON.stringify(name)}${hintFor(name, known)}`
+}
+
+/** What stands behind a message about an unknown name. */
+export function hintFor(name: string, known: readonly string[]): string {
   const hint = nearest(name, known)
-  const end =
-    hint === undefined ? `; there are ${known.join(', ')}` : ` (did you mean ${JSON.stringify(hint)}?)`
-  return `unknown ${what} ${JSON.stringify(name)}${end}`
+  return hint === undefined ? `; there are ${known.join(', ')}` : ` (did you mean ${JSON.stringify(hint)}?)`
 }
 
 function checkValue(option: string, value: string | undefined, choices: readonly string[] | undefined): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from './core/match/compile.ts'
-import { limit } from './core/match/limit.samples.ts'
 import type { Limit } from './core/match/domain.ts'
+import { limit } from './core/match/limit.samples.ts'
 import type { Event } from './observe/events.ts'
 import { BadQuestion, createPipeline, UnknownDomain } from './pipeline.ts'
 import { MemoryStore } from './stores/memory.ts'
@@ -91,8 +91,7 @@ describe('pipeline', () => {
   it('FB-084: a reload applies the new limit at once and keeps what was used', () => {
     const { ask, pipeline, reload } = setUp({ name: 'all', limit: { limit: 20, period: '1h' } })
     for (let i = 0; i < 15; i++) ask('192.0.2.1')
-    const peek = () =>
-      pipeline.peek({ domain: 'shop', request: { ip: '192.0.2.1' } }).decision.remaining
+    const peek = () => pipeline.peek({ domain: 'shop', request: { ip: '192.0.2.1' } }).decision.remaining
     reload({ limit: { limit: 40, period: '1h' } })
     expect(peek()).toBe(25)
     reload({ limit: { limit: 10, period: '1h' } })

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Socket } from 'node:net'
+import type { ProblemBody } from '@sluice/limiter/wire'
 import fastify, {
   type ConnectionError,
   type FastifyBaseLogger,
@@ -11,15 +12,14 @@ import fastify, {
 import type { Address } from './address.ts'
 import type { Bounds } from './bounds.ts'
 import { endConnectionsWhenClosing } from './drain.ts'
-import { HttpError, PROBLEM_TYPE, type Problem, problem, problemOf } from './problem.ts'
-import { detailOf } from './validation.ts'
+import { HttpError, PROBLEM_TYPE, problem, problemOf } from './problem.ts'
 
 export type App = FastifyInstance
 export type Log = FastifyBaseLogger
 
 const METHODS = ['GET', 'HEAD', 'POST'] as const
 
-/** A Fastify that takes JSON alone, coerces nothing, and says what is wrong as a problem. */
+/** A Fastify that takes JSON alone, and says what is wrong as a problem. */
 export function createApp(bounds: Bounds, log: Log): App {
   const app = fastify({
     loggerInstance: log,
@@ -36,11 +36,6 @@ export function createApp(bounds: Bounds, log: Log): App {
       connectionsCheckingInterval: Math.min(1_000, bounds.requestTimeoutMs),
       maxHeaderSize: 16 * 1_024,
     },
-    ajv: {
-      customOptions: { coerceTypes: false, removeAdditional: false, allowUnionTypes: true, verbose: true },
-    },
-    schemaErrorFormatter: (findings, part) =>
-      new HttpError(400, detailOf(findings, part === 'body' ? 'the body' : 'the query')),
     clientErrorHandler: answerBroken,
     frameworkErrors: (error, _request, reply) => {
       sendProblem(reply, problemOf(error))
@@ -63,7 +58,7 @@ export function listen(app: App, address: Address, name: string): Promise<string
   return app.listen({ ...address, listenTextResolver: (url) => `${name} listens at ${url}` })
 }
 
-function sendProblem(reply: FastifyReply, found: Problem): void {
+function sendProblem(reply: FastifyReply, found: ProblemBody): void {
   reply.code(found.status).type(PROBLEM_TYPE).send(found)
 }
 
@@ -87,7 +82,7 @@ function notFound(app: App, request: FastifyRequest, reply: FastifyReply): void 
   }
 }
 
-const BROKEN: ReadonlyMap<string, Problem> = new Map([
+const BROKEN: ReadonlyMap<string, ProblemBody> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', problem(408, 'the request did not arrive in time')],
   ['HPE_HEADER_OVERFLOW', problem(431, 'the headers are too large')],
 ])

@@ -1,17 +1,12 @@
 import { wholeNumber } from '@sluice/limiter/algorithms'
+import { WIRE_BOUNDS, type WireBounds } from '@sluice/limiter/wire'
 
 /** What one client may ask of the service. */
-export interface Bounds {
+export interface Bounds extends WireBounds {
   /** Bytes of a body. Default 262,144. */
   readonly maxBodyBytes: number
   /** Bytes of a batch's body. Default 4,194,304. */
   readonly maxBatchBytes: number
-  /** Requests in a batch. Default 1,000. */
-  readonly maxBatch: number
-  /** Characters of one text: a path, a header's value, a part of a key. Default 16,384. */
-  readonly maxTextLength: number
-  /** Entries of one map or list: headers, attributes, descriptors. Default 128. */
-  readonly maxEntries: number
   /** Milliseconds in which a request must have arrived whole. Default 10,000. */
   readonly requestTimeoutMs: number
   /** Milliseconds for which a connection may be silent. Default 60,000. */
@@ -21,11 +16,9 @@ export interface Bounds {
 }
 
 const DEFAULTS: Bounds = {
+  ...WIRE_BOUNDS,
   maxBodyBytes: 256 * 1_024,
   maxBatchBytes: 4 * 1_024 * 1_024,
-  maxBatch: 1_000,
-  maxTextLength: 16_384,
-  maxEntries: 128,
   requestTimeoutMs: 10_000,
   idleTimeoutMs: 60_000,
   maxConnections: 10_000,

@@ -1,14 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 import { StoreError } from '@sluice/limiter'
 import { BadQuestion, UnknownDomain } from '@sluice/limiter/pipeline'
+import { type ProblemBody, WireError } from '@sluice/limiter/wire'
+import { OperationError, type OperationFault } from './operations/operation-error.ts'
 
-/** A body of `application/problem+json` (RFC 9457). */
-export interface Problem {
-  readonly type: 'about:blank'
-  readonly title: string
-  readonly status: number
-  readonly detail: string
-}
+/** HTTP's word for an operation's fault. */
+const STATUS: Readonly<Record<OperationFault, number>> = { invalid: 400, unknown: 404, over: 410 }
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
@@ -23,14 +20,15 @@ export class HttpError extends Error {
 }
 
 /** With `about:blank` the title is the status's own phrase (RFC 9457 §4.2.1). */
-export function problem(status: number, detail: string): Problem {
+export function problem(status: number, detail: string): ProblemBody {
   return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail }
 }
 
-/** An error in words for the caller; a fault of our own (500) tells nothing of itself. */
-export function problemOf(error: unknown): Problem {
+/** An error in words for the caller; a fault of the service's own (500) reveals nothing. */
+export function problemOf(error: unknown): ProblemBody {
   if (error instanceof HttpError) return problem(error.statusCode, error.message)
-  if (error instanceof BadQuestion) return problem(400, error.message)
+  if (error instanceof OperationError) return problem(STATUS[error.fault], error.message)
+  if (error instanceof WireError || error instanceof BadQuestion) return problem(400, error.message)
   if (error instanceof UnknownDomain) return problem(404, error.message)
   if (error instanceof StoreError) return problem(503, 'the store does not answer')
   const { code, statusCode = 500 } = error as { code?: string; statusCode?: number }

@@ -78,15 +78,16 @@ describe('sluice explain', () => {
   })
 
   it.each([
-    [{ ...login, cosst: 1 }, /unknown field "cosst" \(did you mean "cost"\?\)/],
-    [{}, /must have either request or descriptors/],
-    [{ request: { path: 1 } }, /request\.path must be text/],
-    [{ request: { headers: { a: 1 } } }, /request\.headers\.a must be text/],
-    [{ descriptors: [{ entries: [{ key: 'a' }] }] }, /descriptors\[0\]\.entries\[0\]\.value must be text/],
-    [{ ...login, cost: -1 }, /cost must be a whole number/],
-    [[], /the question must be an object/],
+    [{ ...login, cosst: 1 }, /unknown field "cosst" in the body \(did you mean "cost"\?\)/],
+    [{ request: { pth: '/' } }, /unknown field "pth" in request \(did you mean "path"\?\)/],
+    [{}, /standard input: the body must have either request or descriptors/],
+    [{ request: { path: 1 } }, /request\.path must be text of at most 16384 characters/],
+    [{ request: { headers: { a: 1 } } }, /request\.headers\.a must be text of at most 16384 characters/],
+    [{ descriptors: [{ entries: [{ key: 'a' }] }] }, /descriptors\[0\]\.entries\[0\]\.value is missing/],
+    [{ ...login, cost: -1 }, /cost must be a whole number from 0 to 2\^53−1/],
+    [[], /the body must be an object/],
     [{ ...login, domain: 'shp' }, /unknown domain "shp" \(did you mean "shop"\?\)/],
-    ['{', /the question must be an object/],
+    ['{', /the body must be an object/],
   ])('exits 2 for a request such as %j', async (question, message) => {
     const { code, out, err } = await explain(question)
     expect({ code, out }).toEqual({ code: 2, out: '' })

@@ -10,7 +10,17 @@ const SEED = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
 const VARIANTS = variantsOf()
 
 const operation = fc.record({
-  verb: fc.constantFrom('decide', 'decide', 'decide', 'decide', 'several', 'peek', 'settle', 'block', 'reset'),
+  verb: fc.constantFrom(
+    'decide',
+    'decide',
+    'decide',
+    'decide',
+    'several',
+    'peek',
+    'settle',
+    'block',
+    'reset',
+  ),
   key: fc.constantFrom('a', 'b'),
   rule: fc.nat(3),
   cost: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 0, max: 9 })),

@@ -1,17 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planOf } from '../core/decide/algorithms.ts'
-import { blockPlan } from '../core/decide/block/block.ts'
-import type { Policy } from '../core/decide/policy.ts'
-import type { Step } from '../core/decide/step.ts'
-import { FakeClock } from '../testing.ts'
+import { type Policy, planOf } from '../core/decide/algorithms.ts'
+import { FakeClock, stepFor } from '../testing.ts'
 import { MemoryStore } from './memory.ts'
+import type { Step } from './store.ts'
 
 const gcra = planOf({ algorithm: 'gcra', limit: 10, period: '1s' })
 const log = planOf({ algorithm: 'sliding-window-log', limit: 3, period: '1s' })
 
 function step(key: string, plan = gcra, cost = 1): Step {
-  return { plan, policy: 'p', key, cost, role: 'enforce' }
+  return stepFor(plan, { key, cost })
 }
 
 describe('memory store', () => {
@@ -181,20 +179,21 @@ describe('memory store', () => {
     })
   })
 
-  it('tells a guard of refusals, and the guard then refuses for its time', () => {
+  it('counts refusals for a block, which then refuses for its time', () => {
     const clock = new FakeClock()
     const store = new MemoryStore({ clock })
     const plan = planOf({ algorithm: 'fixed-window', limit: 1, period: '1s' })
-    const guard = blockPlan({ after: 2, within: '1m', for: '15m' })
-    const asked: Step[] = [
-      { plan, policy: 'login', key: 'k', cost: 1, role: 'enforce' },
-      { plan: guard, policy: 'login/block', key: 'k', cost: 1, role: 'guard', watches: 0 },
-    ]
+    const asked = [stepFor(plan, { name: 'login', block: { after: 2, within: '1m', for: '15m' } })]
     expect([1, 2, 3].map(() => store.decide(asked, false).allowed)).toEqual([true, false, false])
     clock.advance(2_000)
     const { allowed, figures } = store.decide(asked, false)
     expect(allowed).toBe(false)
-    expect(figures[1]!.retryAfterMs).toBe(15 * 60_000 - 2_000)
+    expect(figures[0]).toMatchObject({
+      allowed: false,
+      blocked: true,
+      remaining: 0,
+      retryAfterMs: 15 * 60_000 - 2_000,
+    })
     clock.advance(15 * 60_000)
     expect(store.decide(asked, false).allowed).toBe(true)
   })

@@ -173,11 +173,17 @@ describe('a limit that cannot be meant', () => {
       'on_limit: deprioritize\nblock: { after: 1, within: 1m, for: 1m }',
       '7:12: a rule that only lowers the priority',
     ],
-    ['spread: true', '6:13: spread is not supported by token-bucket: its windows begin with each key already'],
+    [
+      'spread: true',
+      '6:13: spread is not supported by token-bucket: its windows begin with each key already',
+    ],
     ['lease: 1', '6:12: "lease" must be at least 2, not 1'],
     ['lease: 6', '6:12: a lease of 6 never fits into 5'],
     ['cost: 3\nlease: 3', '7:12: the units taken ahead (3) must be more than the request cost (3)'],
-    ['mode: shadow\nlease: 2', '7:12: taking units ahead needs a limit that is enforced, and this one is of role shadow'],
+    [
+      'mode: shadow\nlease: 2',
+      '7:12: taking units ahead needs a limit that is enforced, and this one is of role shadow',
+    ],
     ['algorithm: leaky-bucket\nlease: 2', '7:12: taking units ahead is not supported by leaky-bucket'],
     [
       'block: { after: 1, within: 1m, for: 1m }\nlease: 2',
@@ -234,7 +240,9 @@ describe('a limit that cannot be meant', () => {
     ])
     expect(
       problemsOf('name: a\nkey: []\nlimit: 5/calendar-day\nalgorithm: fixed-window\nspread: true'),
-    ).toEqual(['f:7:13: spread is not supported with a calendar period: it would move windows off the calendar'])
+    ).toEqual([
+      'f:7:13: spread is not supported with a calendar period: it would move windows off the calendar',
+    ])
     expect(
       problemsOf('name: a\nkey: []\nlimit: 5/calendar-day\nalgorithm: fixed-window\nanchor: 25:00'),
     ).toEqual([expect.stringContaining('f:7:13:')])

@@ -1,27 +1,8 @@
-import type { PolicyFigures } from '@sluice/limiter'
-import type { Reply } from '@sluice/limiter/pipeline'
-import type { Schema } from '../schema.ts'
+import type { AnswerBody, FiguresBody, PolicyBody } from '@sluice/limiter/wire'
 
-/** One policy's figures; see Figures. Without a limit, `limit` and `remaining` are null. */
-interface FiguresBody {
-  readonly policy: string
-  readonly allowed: boolean
-  readonly limit: number | null
-  readonly remaining: number | null
-  readonly retryAfterMs: number | null
-  readonly moreAfterMs: number | null
-  readonly resetAfterMs: number | null
-  readonly delayMs: number
-}
-
-/** A decision as callers receive it. */
-export interface AnswerBody extends FiguresBody {
-  readonly policies: readonly (FiguresBody &
-    Pick<PolicyFigures, 'windowSeconds' | 'shadow' | 'soft' | 'blocked'>)[]
-  readonly degraded: boolean
-  readonly priority?: 'low'
-  /** What the caller's own client should be sent. */
-  readonly headers: Readonly<Record<string, string>>
+/** JSON Schema, as Fastify's serialiser takes it. */
+export interface Schema {
+  readonly [keyword: string]: unknown
 }
 
 const NUMBER: Schema = { type: 'number' }
@@ -40,34 +21,19 @@ const FIGURES: Readonly<Record<keyof FiguresBody, Schema>> = {
   delayMs: NUMBER,
 }
 
-const POLICY: Schema = {
-  type: 'object',
-  properties: { ...FIGURES, windowSeconds: NUMBER, shadow: FLAG, soft: FLAG, blocked: FLAG },
+const POLICY_FIELDS: Readonly<Record<keyof PolicyBody, Schema>> = {
+  ...FIGURES,
+  windowSeconds: NUMBER,
+  shadow: FLAG,
+  soft: FLAG,
+  blocked: FLAG,
 }
 
 /** For the serialiser, which writes what is listed here. */
 export const ANSWER_FIELDS: Readonly<Record<keyof AnswerBody, Schema>> = {
   ...FIGURES,
-  policies: { type: 'array', items: POLICY },
+  policies: { type: 'array', items: { type: 'object', properties: POLICY_FIELDS } },
   degraded: FLAG,
   priority: TEXT,
   headers: { type: 'object', additionalProperties: TEXT },
-}
-
-export function answerOf({ decision, response }: Reply): AnswerBody {
-  return {
-    ...decision,
-    limit: finite(decision.limit),
-    remaining: finite(decision.remaining),
-    headers: headersOf(response),
-  }
-}
-
-function finite(value: number): number | null {
-  return value === Number.POSITIVE_INFINITY ? null : value
-}
-
-/** All but the type of a body that the caller will write itself. */
-function headersOf({ headers }: Reply['response']): Record<string, string> {
-  return Object.fromEntries(headers.filter(([name]) => name !== 'Content-Type'))
 }

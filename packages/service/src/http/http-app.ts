@@ -1,27 +1,23 @@
-import type { Store } from '@sluice/limiter/stores/store'
 import { type App, createApp, type Log } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
-import type { Ask } from './ask.ts'
+import type { Operations } from '../operations/operations.ts'
 import { batchRoute } from './batch.ts'
 import { checkRoute } from './check.ts'
-import type { ReservationIds } from './reservation-id.ts'
 import { reserveRoute } from './reserve.ts'
 import { settleRoutes } from './settle.ts'
 
 export interface HttpParts {
-  readonly ask: Ask
-  readonly store: Store
-  readonly ids: ReservationIds
+  readonly operations: Operations
   readonly bounds: Bounds
   readonly log: Log
 }
 
-/** For those who ask: one route for each way. */
-export function httpApp({ ask, store, ids, bounds, log }: HttpParts): App {
+/** The API over HTTP: every route translates a body, calls one operation, and translates what it answers. */
+export function httpApp({ operations, bounds, log }: HttpParts): App {
   const app = createApp(bounds, log)
-  checkRoute(app, ask, bounds)
-  batchRoute(app, ask, bounds)
-  reserveRoute(app, ask, ids, bounds)
-  settleRoutes(app, store, ids)
+  checkRoute(app, operations, bounds)
+  batchRoute(app, operations, bounds)
+  reserveRoute(app, operations, bounds)
+  settleRoutes(app, operations, bounds)
   return app
 }

@@ -54,6 +54,12 @@ describe('a request that cannot be judged', () => {
       'request.attributes.a must be a number, or text of at most 16384 characters',
     ],
     [
+      'OF-08 an attribute that JSON numbers cannot hold exactly',
+      '{"domain":"shop","request":{"attributes":{"n":9007199254740993}}}',
+      400,
+      'request.attributes.n must be a whole number from −(2^53−1) to 2^53−1; send any other number as text',
+    ],
+    [
       'too many headers',
       {
         domain: 'shop',

@@ -156,8 +156,11 @@ describe('a gate', () => {
   it('keeps overrides to the most fitting: a key before a network, a narrow network before a wide one', async () => {
     const overrides = { '192.0.0.0/8': 2, '192.0.2.0/24': 3, '192.0.2.7': 4, vip: 5 }
     const limits = async (options: Options, peer: string) =>
-      (await createGate<[string]>({ limit: 1, period: '1m', overrides, ...options }).enter(incoming({ peer })))
-        .info?.limit
+      (
+        await createGate<[string]>({ limit: 1, period: '1m', overrides, ...options }).enter(
+          incoming({ peer }),
+        )
+      ).info?.limit
     expect(await limits({}, '10.0.0.1')).toBe(1)
     expect(await limits({}, '192.9.9.9')).toBe(2)
     expect(await limits({}, '192.0.2.1')).toBe(3)

@@ -123,10 +123,7 @@ describe('a rule that replaces another', () => {
 
 describe('what a refusal means', () => {
   it('is nothing in shadow, nor when it only lowers the priority', () => {
-    const { steps } = match(
-      [{ mode: 'shadow' }, { name: 'b', onLimit: 'deprioritize' }, { name: 'c' }],
-      {},
-    )
+    const { steps } = match([{ mode: 'shadow' }, { name: 'b', onLimit: 'deprioritize' }, { name: 'c' }], {})
     expect(steps.map(({ rule }) => rule.role)).toEqual(['shadow', 'deprioritize', 'enforce'])
     expect(steps.map(({ rule }) => canRefuse(rule.role))).toEqual([false, false, true])
   })

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { planOf } from '../../core/decide/algorithms.ts'
 import { Fingerprint } from './fingerprint.ts'
-import { Table } from './table.ts'
+import { FixedStates } from './fixed-states.ts'
 
 const plan = planOf({ algorithm: 'fixed-window', limit: 5, period: '1m' })
 
-describe('a table', () => {
-  it('holds what it was replaced for, and more when other shelves have emptied meanwhile', () => {
+describe('a table of fixed states', () => {
+  it('holds what it was replaced for, and more when other tables have emptied meanwhile', () => {
     const budget = { keys: 0, max: 10_000, shared: 0 }
-    const table = new Table(plan, budget, new Fingerprint(Math.random))
+    const table = new FixedStates(plan, budget, new Fingerprint(Math.random))
     const place = (key: string, now: number): void => {
       const at = table.place(key, now)
       plan.algorithm.charge(plan, table.cells, at, now, 1, 0, 5)

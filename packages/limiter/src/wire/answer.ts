@@ -1,0 +1,144 @@
+import type { Decision, PolicyFigures } from '../core/decide/decision.ts'
+import type { Reply } from '../pipeline.ts'
+import { PROBLEM, type ProblemBody } from './problem.ts'
+import { type Check, type Checks, isObject, list, map, openFields, readUnbounded } from './read.ts'
+import { ANY_TEXT, exactly, FINITE, FINITE_OR_NULL, FLAG } from './values.ts'
+
+/** One policy's figures, with durations in milliseconds. Without a limit, `limit` and `remaining` are null. */
+export interface FiguresBody {
+  readonly policy: string
+  readonly allowed: boolean
+  readonly limit: number | null
+  readonly remaining: number | null
+  readonly retryAfterMs: number | null
+  readonly moreAfterMs: number | null
+  readonly resetAfterMs: number | null
+  readonly delayMs: number
+}
+
+export interface PolicyBody
+  extends FiguresBody,
+    Pick<PolicyFigures, 'windowSeconds' | 'shadow' | 'soft' | 'blocked'> {}
+
+/** The answer to `POST /v1/check`: a decision. */
+export interface AnswerBody extends FiguresBody {
+  /** Every policy that took part, in rule order. */
+  readonly policies: readonly PolicyBody[]
+  /** Made without the store, by the rule's failure policy. */
+  readonly degraded: boolean
+  /** Over a limit that only asks to be served last. */
+  readonly priority?: 'low'
+  /** What the caller's own client should be sent. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const FIGURES: Checks<FiguresBody> = {
+  policy: ANY_TEXT,
+  allowed: FLAG,
+  limit: FINITE_OR_NULL,
+  remaining: FINITE_OR_NULL,
+  retryAfterMs: FINITE_OR_NULL,
+  moreAfterMs: FINITE_OR_NULL,
+  resetAfterMs: FINITE_OR_NULL,
+  delayMs: FINITE,
+}
+
+const ALWAYS = exactly(true)
+
+const POLICY = openFields<PolicyBody>(FIGURES, {
+  windowSeconds: FINITE,
+  shadow: ALWAYS,
+  soft: ALWAYS,
+  blocked: ALWAYS,
+})
+
+/** The fields of an answer, for every answer that has them. */
+export const ANSWER_FIELDS: {
+  readonly required: Checks<AnswerBody, Exclude<keyof AnswerBody, 'priority'>>
+  readonly optional: Checks<AnswerBody, 'priority'>
+} = {
+  required: { ...FIGURES, policies: list(POLICY), degraded: FLAG, headers: map(ANY_TEXT) },
+  optional: { priority: exactly('low') },
+}
+
+const ANSWER = openFields<AnswerBody>(ANSWER_FIELDS.required, ANSWER_FIELDS.optional)
+
+/** Only a problem has a status. */
+const ANSWER_OR_PROBLEM: Check<AnswerBody | ProblemBody> = (value, bounds) =>
+  isObject(value) && Object.hasOwn(value, 'status') ? PROBLEM(value, bounds) : ANSWER(value, bounds)
+
+const BATCH_ANSWER = list(ANSWER_OR_PROBLEM)
+
+/**
+ * A decision as it is sent to whoever asked.
+ * @example
+ * answerOf(await pipeline.handle(question)).allowed
+ */
+export function answerOf({ decision, response }: Reply): AnswerBody {
+  const { priority } = decision
+  const body: AnswerBody = {
+    policy: decision.policy,
+    allowed: decision.allowed,
+    limit: orNull(decision.limit),
+    remaining: orNull(decision.remaining),
+    retryAfterMs: decision.retryAfterMs,
+    moreAfterMs: decision.moreAfterMs,
+    resetAfterMs: decision.resetAfterMs,
+    delayMs: decision.delayMs,
+    policies: decision.policies,
+    degraded: decision.degraded,
+    headers: headersOf(response),
+  }
+  return priority === undefined ? body : { ...body, priority }
+}
+
+/**
+ * Reads the answer to `POST /v1/check`. Fields that are not known pass, so that a service may be newer than its
+ * client.
+ * @throws WireError with the path of the first mistake
+ * @example
+ * const { allowed, headers } = readAnswer(await response.json())
+ */
+export function readAnswer(value: unknown): AnswerBody {
+  return readUnbounded(ANSWER, value, 'the answer')
+}
+
+/**
+ * Reads the answer to `POST /v1/check/batch`: for each request its answer, or the problem with it. Only a problem
+ * has a `status`.
+ * @throws WireError with the path of the first mistake
+ * @example
+ * const allowed = readBatchAnswer(body).map((item) => !('status' in item) && item.allowed)
+ */
+export function readBatchAnswer(value: unknown): readonly (AnswerBody | ProblemBody)[] {
+  return readUnbounded(BATCH_ANSWER, value, 'the answer')
+}
+
+/**
+ * The decision that an answer tells of: `limit` and `remaining` are infinite again where there is no limit.
+ * @example
+ * decisionOf(readAnswer(await response.json())).remaining
+ */
+export function decisionOf({ headers: _, ...answer }: AnswerBody): Decision {
+  return { ...answer, ...limitsOf(answer), policies: answer.policies.map(policyOf) }
+}
+
+function policyOf(body: PolicyBody): PolicyFigures {
+  return { ...body, ...limitsOf(body) }
+}
+
+function limitsOf({ limit, remaining }: FiguresBody): Pick<Decision, 'limit' | 'remaining'> {
+  return {
+    limit: limit ?? Number.POSITIVE_INFINITY,
+    remaining: remaining ?? Number.POSITIVE_INFINITY,
+  }
+}
+
+function orNull(value: number): number | null {
+  return value === Number.POSITIVE_INFINITY ? null : value
+}
+
+/** All but the type of a body that the caller will write itself. */
+function headersOf({ headers }: Reply['response']): Record<string, string> {
+  return Object.fromEntries(headers.filter(([name]) => name !== 'Content-Type'))
+}

@@ -1,0 +1,48 @@
+import { wrong } from './mistake.ts'
+import { type Check, isTextOf } from './read.ts'
+
+/** Text of a bounded length. */
+export const TEXT: Check<string> = (value, { maxTextLength }) =>
+  isTextOf(value, maxTextLength) ? undefined : wrong(`text of at most ${maxTextLength} characters`)
+
+/**
+ * A number, or text of a bounded length. Of numbers only those that JavaScript keeps exactly: two ids of 64 bits
+ * may become one number, and then two callers would share a limit.
+ */
+export const NUMBER_OR_TEXT: Check<string | number> = (value, { maxTextLength }) => {
+  if (typeof value === 'number') {
+    return Number.isSafeInteger(value)
+      ? undefined
+      : wrong('a whole number from −(2^53−1) to 2^53−1; send any other number as text')
+  }
+  return isTextOf(value, maxTextLength)
+    ? undefined
+    : wrong(`a number, or text of at most ${maxTextLength} characters`)
+}
+
+/** @param shown the most, as messages write it */
+export function wholeNumber(least: number, most: number, shown: string = String(most)): Check<number> {
+  return (value) =>
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most
+      ? undefined
+      : wrong(`a whole number from ${least} to ${shown}`)
+}
+
+export const COST: Check<number> = wholeNumber(0, Number.MAX_SAFE_INTEGER, '2^53−1')
+
+export const ANYTHING: Check<unknown> = () => undefined
+
+export const ANY_TEXT: Check<string> = (value) => (typeof value === 'string' ? undefined : wrong('text'))
+
+export const FINITE: Check<number> = (value) => (Number.isFinite(value) ? undefined : wrong('a number'))
+
+export const FINITE_OR_NULL: Check<number | null> = (value) =>
+  value === null || Number.isFinite(value) ? undefined : wrong('a number or null')
+
+export const FLAG: Check<boolean> = (value) =>
+  typeof value === 'boolean' ? undefined : wrong('true or false')
+
+/** One value and no other. */
+export function exactly<T extends string | true>(expected: T): Check<T> {
+  return (value) => (value === expected ? undefined : wrong(JSON.stringify(expected)))
+}
