@@ -1,12 +1,11 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { algorithms, planOf } from '../core/decide/algorithms.ts'
-import type { AlgorithmName } from '../core/decide/policy.ts'
-import type { Step } from '../core/decide/step.ts'
+import { type AlgorithmName, algorithms, planOf } from '../core/decide/algorithms.ts'
+import { stepFor } from '../testing.ts'
 import { DenyCache } from './deny-cache.ts'
 import { type RedisServer, startRedis } from './redis/server.test-support.ts'
 import { RedisStore } from './redis.ts'
-import type { Outcome } from './store.ts'
+import type { Outcome, Step } from './store.ts'
 
 let server: RedisServer
 let client: Redis
@@ -19,16 +18,11 @@ afterAll(async () => {
   await server.stop()
 })
 
-const steps: readonly Step[] = Object.keys(algorithms).flatMap((algorithm) =>
-  ['a', 'b', 'c'].map((key) => ({
-    plan: planOf({ algorithm: algorithm as AlgorithmName, limit: 3, period: '250ms' }),
-    policy: algorithm,
-    key,
-    cost: 1,
-    role: 'enforce' as const,
-    lease: 1,
-  })),
-)
+const steps: readonly Step[] = Object.keys(algorithms).flatMap((algorithm) => {
+  const plan = planOf({ algorithm: algorithm as AlgorithmName, limit: 3, period: '250ms' })
+  const step = stepFor(plan, { name: algorithm, chargeId: 1 })
+  return ['a', 'b', 'c'].map((key) => ({ ...step, key }))
+})
 
 /** The instant, on the server's clock, from which the request is admitted. */
 function admitsAt({ at, figures: [figures] }: Outcome): number {
@@ -37,21 +31,26 @@ function admitsAt({ at, figures: [figures] }: Outcome): number {
 
 it('refuses nothing that Redis would admit, and tells the same instant from which it does', async () => {
   const bare = new RedisStore({ client })
-  const cached = new DenyCache(bare)
+  let repeated = 0
+  const cached = new DenyCache(bare, {
+    observe: ({ type }) => {
+      if (type === 'repeated') repeated++
+    },
+  })
   const admitted = new Set<string>()
   const end = performance.now() + 2_000
   while (performance.now() < end) {
     for (const step of steps) {
-      const { repeated } = cached
+      const before = repeated
       const outcome = await cached.decide([step], false)
-      if (outcome.allowed) admitted.add(`${step.policy} ${step.key}`)
-      if (cached.repeated === repeated) continue
+      if (outcome.allowed) admitted.add(`${step.rule.name} ${step.key}`)
+      if (repeated === before) continue
       const truth = await bare.decide([step], true)
       // The truth was asked for a little later.
       if (truth.allowed) expect(truth.at).toBeGreaterThanOrEqual(admitsAt(outcome))
       else expect(admitsAt(truth)).toBe(admitsAt(outcome))
     }
   }
-  expect(cached.repeated).toBeGreaterThan(100)
+  expect(repeated).toBeGreaterThan(100)
   expect(admitted.size).toBe(steps.length)
 })

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planOf } from '../core/decide/algorithms.ts'
-import type { AlgorithmName } from '../core/decide/policy.ts'
-import type { Step } from '../core/decide/step.ts'
-import { FakeClock } from '../testing.ts'
+import { type AlgorithmName, planOf } from '../core/decide/algorithms.ts'
+import type { Observer } from '../observe/events.ts'
+import { FakeClock, stepFor } from '../testing.ts'
 import { DenyCache, type DenyCacheOptions } from './deny-cache.ts'
 import { MemoryStore } from './memory.ts'
+import type { Step, Store } from './store.ts'
 
 const algorithms: AlgorithmName[] = [
   'token-bucket',
@@ -16,6 +16,17 @@ const algorithms: AlgorithmName[] = [
   'sliding-window-counter',
   'concurrency',
 ]
+
+/** Counts the refusals that are repeated. */
+function counter(): { repeated: number; readonly observe: Observer } {
+  const counts = {
+    repeated: 0,
+    observe: (({ type }) => {
+      if (type === 'repeated') counts.repeated++
+    }) satisfies Observer,
+  }
+  return counts
+}
 
 describe('deny cache', () => {
   it('does not change one figure of one decision', async () => {
@@ -49,16 +60,18 @@ describe('deny cache', () => {
             planOf({ algorithm: 'fixed-window', limit: 5, period: '2s' }),
           ]
           const bare = new MemoryStore({ clock })
+          const counts = counter()
           const cached = new DenyCache(new MemoryStore({ clock }), {
             now: () => (clock.now() - start) / 1_000,
+            observe: counts.observe,
           })
-          let lease = 0
+          let chargeId = 0
           for (const { verb, key, cost, forward, policies } of operations) {
             clock.advance(forward / 1_000)
-            lease++
+            chargeId++
             const steps = plans
               .slice(0, policies)
-              .map((plan, i): Step => ({ plan, policy: `p${i}`, key, cost, role: 'enforce', lease }))
+              .map((plan, i) => stepFor(plan, { name: `p${i}`, key, cost, chargeId }))
             if (verb === 'reset') {
               bare.reset(steps[0]!)
               await cached.reset(steps[0]!)
@@ -69,7 +82,7 @@ describe('deny cache', () => {
               expect(await cached.decide(steps, verb === 'peek')).toEqual(bare.decide(steps, verb === 'peek'))
             }
           }
-          repeated += cached.repeated
+          repeated += counts.repeated
         },
       ),
       { numRuns: 600 },
@@ -82,7 +95,7 @@ describe('deny cache', () => {
     const start = clock.now()
     const memory = new MemoryStore({ clock })
     let questions = 0
-    const counting = {
+    const counting: Store<false> = {
       async: false,
       decide: (steps: readonly Step[], peek: boolean) => {
         questions++
@@ -90,6 +103,7 @@ describe('deny cache', () => {
       },
       settle: memory.settle.bind(memory),
       reset: memory.reset.bind(memory),
+      block: memory.block.bind(memory),
       close: memory.close.bind(memory),
     }
     const cache = new DenyCache(counting, {
@@ -99,7 +113,7 @@ describe('deny cache', () => {
       ...options,
     })
     const ask = (limit: number, cost = 1, key = 'k') =>
-      cache.decide([{ plan: plans(limit), policy: 'p', key, cost, role: 'enforce' }], false)
+      cache.decide([stepFor(plans(limit), { key, cost })], false)
     return { clock, memory, cache, ask, questions: () => questions }
   }
   const made = new Map<number, ReturnType<typeof planOf>>()
@@ -126,7 +140,7 @@ describe('deny cache', () => {
     const { clock, memory, ask } = setUp({ maxAgeMs: 1_000 })
     await ask(1)
     await ask(1)
-    memory.reset({ plan: plans(1), policy: 'p', key: 'k' })
+    memory.reset(stepFor(plans(1)))
     clock.advance(999.999)
     expect((await ask(1)).allowed).toBe(false)
     clock.advance(0.001)
@@ -138,8 +152,12 @@ describe('deny cache', () => {
     const start = clock.now()
     const plan = planOf({ algorithm: 'sliding-window-counter', limit: 10, period: '4s' })
     const bare = new MemoryStore({ clock })
-    const cached = new DenyCache(new MemoryStore({ clock }), { now: () => (clock.now() - start) / 1_000 })
-    const step: Step = { plan, policy: 'p', key: 'k', cost: 1, role: 'enforce' }
+    const counts = counter()
+    const cached = new DenyCache(new MemoryStore({ clock }), {
+      now: () => (clock.now() - start) / 1_000,
+      observe: counts.observe,
+    })
+    const step = stepFor(plan)
     let admitted = 0
     for (let ms = 0; ms < 16_000; ms += 10) {
       const outcome = await cached.decide([step], false)
@@ -148,7 +166,7 @@ describe('deny cache', () => {
       clock.advance(10)
     }
     expect(admitted).toBeGreaterThan(30)
-    expect(cached.repeated).toBeGreaterThan(1_000)
+    expect(counts.repeated).toBeGreaterThan(1_000)
   })
 
   it('T21: says nothing of another policy or another key', async () => {
@@ -156,8 +174,7 @@ describe('deny cache', () => {
     await ask(1)
     await ask(1)
     expect((await ask(1, 1, 'other')).allowed).toBe(true)
-    const step: Step = { plan: plans(1), policy: 'q', key: 'k', cost: 1, role: 'enforce' }
-    expect((await cache.decide([step], false)).allowed).toBe(true)
+    expect((await cache.decide([stepFor(plans(1), { name: 'q' })], false)).allowed).toBe(true)
   })
 
   it('T19, T02: a refusal of a large cost says nothing of a smaller one', async () => {

@@ -1,21 +1,28 @@
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Plan } from '../core/decide/algorithm.ts'
 import { planOf } from '../core/decide/algorithms.ts'
 import { MAX } from '../core/decide/integers.ts'
-import type { Step } from '../core/decide/step.ts'
+import type { Observer } from '../observe/events.ts'
+import { type StepOptions, stepFor } from '../testing.ts'
 import { FallbackStore } from './fallback.ts'
 import type { RedisClient } from './redis/client.ts'
 import { Load } from './redis/load.test-support.ts'
 import { startProxy, type TcpProxy } from './redis/proxy.test-support.ts'
 import { type RedisServer, startRedis } from './redis/server.test-support.ts'
 import { RedisStore } from './redis.ts'
+import type { Step } from './store.ts'
 
 const counted = planOf({ algorithm: 'fixed-window', limit: MAX, period: '3650d' })
 const ten = planOf({ algorithm: 'fixed-window', limit: 10, period: '3650d' })
 
-function stepOf(onStoreError: 'open' | 'closed' | 'local', more: Partial<Step> = {}): Step {
-  return { plan: counted, policy: onStoreError, key: 'k', cost: 1, role: 'enforce', onStoreError, ...more }
+function stepOf(
+  onStoreError: 'open' | 'closed' | 'local',
+  more: StepOptions = {},
+  plan: Plan = counted,
+): Step {
+  return stepFor(plan, { name: onStoreError, onStoreError, ...more })
 }
 
 const MODES = ['open', 'closed', 'local'] as const
@@ -115,7 +122,7 @@ async function usedOf(redis: RedisStore, step: Step): Promise<number> {
 let keys = 0
 /** A key that nobody used yet has ten units, to the last of them, and the store says so. */
 async function isExact(store: FallbackStore): Promise<void> {
-  const step = stepOf('closed', { plan: ten, key: `fresh ${keys++}` })
+  const step = stepOf('closed', { key: `fresh ${keys++}` }, ten)
   const outcomes = await Promise.all(Array.from({ length: 12 }, () => store.decide([step], false)))
   expect(outcomes.map(({ allowed, degraded = false }) => [allowed, degraded])).toEqual(
     outcomes.map((_, i) => [i < 10, false]),
@@ -128,7 +135,10 @@ describe.each(Object.entries(clients))('a Redis behind %s', (_client, connect) =
     async (_kind, failure) => {
       const bench = await setUp(connect)
       const told = vi.fn()
-      const store = new FallbackStore(bench.redis, { deadlineMs: 100, onFailure: told })
+      const observe: Observer = (event) => {
+        if (event.type === 'store-failed') told(event.error)
+      }
+      const store = new FallbackStore(bench.redis, { deadlineMs: 100, observe })
       const loads = MODES.map((mode) => new Load(store, [stepOf(mode)]))
       await vi.waitFor(() => isExact(store), PATIENCE)
 

@@ -1,17 +1,17 @@
 import { access } from 'node:fs/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { planOf } from '../core/decide/algorithms.ts'
-import type { Step } from '../core/decide/step.ts'
 import { ConfigError, StoreError } from '../core/errors.ts'
-import { FakeClock } from '../testing.ts'
+import type { Observer } from '../observe/events.ts'
+import { FakeClock, stepFor } from '../testing.ts'
 import { FallbackStore } from './fallback.ts'
 import { MemoryStore } from './memory.ts'
-import type { Outcome, Store } from './store.ts'
+import type { Outcome, Step, Store } from './store.ts'
 
 const plan = planOf({ algorithm: 'fixed-window', limit: 10, period: '365d' })
 
 function step(onStoreError: 'open' | 'closed' | 'local', key = 'k'): Step {
-  return { plan, policy: onStoreError, key, cost: 1, role: 'enforce', onStoreError }
+  return stepFor(plan, { name: onStoreError, key, onStoreError })
 }
 
 /** A store whose answers the test gives. */
@@ -21,6 +21,7 @@ function scripted(decide: () => Promise<Outcome>): Store<true> {
     decide: vi.fn(decide),
     settle: async () => true,
     reset: async () => undefined,
+    block: async () => undefined,
     close: async () => undefined,
   }
 }
@@ -160,7 +161,10 @@ describe('fallback store', () => {
   it('tells how long answers took', async () => {
     const took: number[] = []
     const answer = async (): Promise<Outcome> => ({ allowed: true, at: 0, figures: [] })
-    const store = new FallbackStore(scripted(answer), { now: () => 7, onAnswer: (ms) => took.push(ms) })
+    const observe: Observer = (event) => {
+      if (event.type === 'store-answered') took.push(event.ms)
+    }
+    const store = new FallbackStore(scripted(answer), { now: () => 7, observe })
     await store.decide([step('open')], false)
     expect(took).toEqual([0])
   })

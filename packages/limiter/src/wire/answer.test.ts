@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Decision, receipt } from '../core/decide/decision.ts'
 import { compile } from '../core/match/compile.ts'
 import { limit } from '../core/match/limit.samples.ts'
-import type { Limit } from '../core/match/rule.ts'
+import type { Limit } from '../core/match/domain.ts'
 import { createPipeline, type Reply } from '../pipeline.ts'
 import { MemoryStore } from '../stores/memory.ts'
 import { FakeClock } from '../testing.ts'
@@ -24,7 +24,7 @@ function replies(count: number, ...limits: Own[]): Reply[] {
     wallClock: () => 0,
   })
   const question = { domain: 'shop', request: { ip: '192.0.2.1' } }
-  return Array.from({ length: count }, () => pipeline.handle(question))
+  return Array.from({ length: count }, () => pipeline.check(question))
 }
 
 /** A decision without what never leaves the process. */

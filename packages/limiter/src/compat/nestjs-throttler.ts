@@ -1,5 +1,5 @@
 import { createLimiter, type Limiter } from '../limiter.ts'
-import { checkIn, type DropInOptions, placeOf } from './hits.ts'
+import { checkIn, type CompatOptions, placeOf } from './hits.ts'
 
 /** What @nestjs/throttler asks of a storage; times of the answer are in seconds, rounded up. */
 export interface ThrottlerStorage {
@@ -19,7 +19,7 @@ const MAX_LIMITERS = 1_000
  * A storage for @nestjs/throttler: `ThrottlerModule.forRoot({ throttlers, storage: throttlerStorage() })`. A refusal
  * blocks the key for `blockDuration`, and is not counted.
  */
-export function throttlerStorage(options: DropInOptions = {}): ThrottlerStorage {
+export function throttlerStorage(options: CompatOptions = {}): ThrottlerStorage {
   const { store, name } = placeOf(options, 'nestjs-throttler')
   const limiters = new Map<string, Limiter<string, boolean>>()
   const limiterFor = (

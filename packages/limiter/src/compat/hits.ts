@@ -8,15 +8,15 @@ import type { Store } from '../stores/store.ts'
 /** More than anyone has hits in a window: these libraries compare with the limit themselves. */
 const NO_LIMIT = 1_000_000_000
 
-export interface DropInOptions {
+export interface CompatOptions {
   /** Where counters live. Default: a MemoryStore of its own. */
   readonly store?: Store
   /** Keeps these counters apart from others in `store`; needed with one. */
   readonly name?: string
 }
 
-/** What a drop-in is made of. @throws ConfigError for a store without a name */
-export function placeOf({ store, name }: DropInOptions, otherwise: string): { store: Store; name: string } {
+/** Where a store for another library keeps its counters. @throws ConfigError for a store without a name */
+export function placeOf({ store, name }: CompatOptions, otherwise: string): { store: Store; name: string } {
   if (store !== undefined && name === undefined) {
     throw new ConfigError('counters in a store need a name, to keep them apart from others')
   }

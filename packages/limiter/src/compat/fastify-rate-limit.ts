@@ -1,7 +1,7 @@
 import { ConfigError } from '../core/errors.ts'
 import { andThen } from '../maybe-promise.ts'
 import type { Store } from '../stores/store.ts'
-import { type DropInOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
+import { type CompatOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
 
 type Told = (error: Error | null, result?: { current: number; ttl: number }) => void
 
@@ -25,7 +25,7 @@ export interface FastifyRateLimitStore {
  * `groupId` are limited together.
  */
 export function fastifyRateLimitStore(
-  options: DropInOptions = {},
+  options: CompatOptions = {},
 ): new (
   plugin: PluginOptions,
 ) => FastifyRateLimitStore {

@@ -1,6 +1,6 @@
 import { ConfigError } from '../core/errors.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
-import { type DropInOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
+import { type CompatOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
 
 export interface WindowInfo {
   totalHits: number
@@ -17,7 +17,7 @@ export class WindowStore {
   #windowMs: number | undefined
   #counter: HitCounter | undefined
 
-  constructor(options: DropInOptions, otherwise: string) {
+  constructor(options: CompatOptions, otherwise: string) {
     this.#anew = () => placeOf(options, otherwise)
     this.#place = this.#anew()
     this.localKeys = options.store === undefined
