@@ -13,7 +13,7 @@ export {
   decisionOf,
   type PolicyFigures,
   type Receipt,
-  receipt,
+  receiptOf,
 } from './core/decide/decision.ts'
 export { LoadedStates, type StateRef, statesOf } from './core/decide/loaded-states.ts'
 export type { Outcome } from './core/decide/outcome.ts'

@@ -1,6 +1,6 @@
 import { type ActualCost, actualCostOf, chargesOf } from './core/decide/charges.ts'
 import { checkedCost } from './core/decide/cost.ts'
-import { type Decision, decisionOf, type Receipt, receipt } from './core/decide/decision.ts'
+import { type Decision, decisionOf, type Receipt, receiptOf } from './core/decide/decision.ts'
 import { MAX } from './core/decide/integers.ts'
 import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
@@ -76,19 +76,19 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
     reserve(domain, steps, ttl) {
       const ticks = ticksOf(ttl, ['ttl'])
       return andThen<Decision, Reserved, Async>(decide(domain, steps, false), (decision) => {
-        const { outcome, charged } = decision[receipt]!
+        const { outcome, charged } = receiptOf(decision)!
         if (charged) observe?.({ type: 'reserved', domain, decision })
         return { decision, once: { id: globalThis.crypto.randomUUID(), until: outcome.at + ticks } }
       })
     },
     settle: (domain, decision, actual, once) =>
-      correct(domain, chargesOf(receiptOf(decision), actualCostOf(actual)), once),
+      correct(domain, chargesOf(ownReceipt(decision), actualCostOf(actual)), once),
     correct,
     refund(domain, decision, amount) {
       const given = amount === undefined ? undefined : checkedCost(amount)
       return correct(
         domain,
-        chargesOf(receiptOf(decision), ({ cost }) => Math.max(0, cost - (given ?? cost))),
+        chargesOf(ownReceipt(decision), ({ cost }) => Math.max(0, cost - (given ?? cost))),
       )
     },
     reset: (states) => all(states.map((state) => store.reset(state))),
@@ -105,10 +105,10 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
   }
 }
 
-function receiptOf(decision: Decision): Receipt {
-  const left = decision[receipt]
-  if (left === undefined) throw new TypeError('only a decision of a limiter can be refunded')
-  return left
+function ownReceipt(decision: Decision): Receipt {
+  const own = receiptOf(decision)
+  if (own === undefined) throw new TypeError('only a decision of a limiter can be refunded')
+  return own
 }
 
 function decided<Async extends boolean>(

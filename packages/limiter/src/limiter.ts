@@ -109,19 +109,19 @@ export function createLimiter<const Name extends string, Async extends boolean =
 
   return {
     policies,
-    check: (key, { cost = 1 } = {}) => engine.decide(name, stepsOf(key, checkedCost(cost)), false),
-    limitOrThrow: (key, { cost = 1 } = {}) =>
+    check: (key, options) => engine.decide(name, stepsOf(key, costOf(options)), false),
+    limitOrThrow: (key, options) =>
       andThen<Decision, Decision, Async>(
-        engine.decide(name, stepsOf(key, checkedCost(cost)), false),
+        engine.decide(name, stepsOf(key, costOf(options)), false),
         (decision) => {
           if (!decision.allowed) throw new LimitExceeded(decision)
           return decision
         },
       ),
-    peek: (key, { cost = 1 } = {}) => engine.decide(name, stepsOf(key, checkedCost(cost)), true),
-    reserve: (key, { cost = 1, ttl = '1m' } = {}) =>
+    peek: (key, options) => engine.decide(name, stepsOf(key, costOf(options)), true),
+    reserve: (key, options) =>
       andThen<Reserved, Reservation<Async>, Async>(
-        engine.reserve(name, stepsOf(key, checkedCost(cost)), ttl),
+        engine.reserve(name, stepsOf(key, costOf(options)), options?.ttl ?? '1m'),
         ({ decision, once }) => reservationOf(engine, name, decision, once),
       ),
     refund: (decision, amount) =>
@@ -130,6 +130,11 @@ export function createLimiter<const Name extends string, Async extends boolean =
     block: (key, duration) => engine.block(stepsOf(key, 1), duration),
     unblock: (key) => engine.block(stepsOf(key, 1), 0),
   }
+}
+
+/** Without a default object, which would be made for each request. */
+function costOf(options: CostOption | undefined): number {
+  return options?.cost === undefined ? 1 : checkedCost(options.cost)
 }
 
 function rulesOf(

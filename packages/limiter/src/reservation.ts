@@ -1,5 +1,5 @@
 import type { ActualCost } from './core/decide/charges.ts'
-import { type Decision, receipt } from './core/decide/decision.ts'
+import { type Decision, receiptOf } from './core/decide/decision.ts'
 import type { Engine } from './engine.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Once } from './stores/store.ts'
@@ -26,7 +26,7 @@ export function reservationOf<Async extends boolean>(
   once: Once,
 ): Reservation<Async> {
   // Where nothing was charged, an id that is over already makes the store answer that there is nothing to settle.
-  const unique = decision[receipt]!.charged ? once : { ...once, until: 0 }
+  const unique = receiptOf(decision)!.charged ? once : { ...once, until: 0 }
   return {
     decision,
     commit: (actual) => engine.settle(domain, decision, actual, unique),

@@ -1,6 +1,6 @@
 import type { Decision, PolicyFigures } from '@sluice/limiter'
 import { type Policy, policyOf } from '@sluice/limiter/algorithms'
-import { receipt, type Step } from '@sluice/limiter/decide'
+import { receiptOf, type Step } from '@sluice/limiter/decide'
 import { createPipeline, type Question } from '@sluice/limiter/pipeline'
 import { explainDescriptors, explainRequest, type Rules } from '@sluice/limiter/rules'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
@@ -50,7 +50,7 @@ export function accountOf(rules: Rules, question: Question): Account {
 
 /** Steps that charge one state were decided as one. */
 function saidOf({ rule, key }: Step, decision: Decision): Pick<RuleAccount, 'plan' | 'figures'> {
-  const decided = decision[receipt]?.steps ?? []
+  const decided = receiptOf(decision)?.steps ?? []
   const i = decided.findIndex((step) => step.rule.namespace === rule.namespace && step.key === key)
   const figures = decision.policies[i]
   return { plan: policyOf(rule.plan), ...(figures && { figures }) }

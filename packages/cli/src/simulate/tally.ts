@@ -1,5 +1,5 @@
 import type { Decision } from '@sluice/limiter'
-import { receipt } from '@sluice/limiter/decide'
+import { receiptOf } from '@sluice/limiter/decide'
 import type { PolicyReport } from './report.ts'
 
 const TOP = 10
@@ -17,7 +17,7 @@ export class Tally {
 
   add(decision: Decision, missing: readonly string[]): void {
     for (const name of missing) this.#count(name).missingKey++
-    const { steps = [], outcome } = decision[receipt] ?? {}
+    const { steps = [], outcome } = receiptOf(decision) ?? {}
     for (const [i, { rule, key }] of steps.entries()) {
       const count = this.#count(rule.name)
       count.matched++

@@ -1,4 +1,4 @@
-import { type Decision, receipt } from '../core/decide/decision.ts'
+import { type Decision, receiptOf } from '../core/decide/decision.ts'
 import { ConfigError } from '../core/errors.ts'
 import { createLimiter, type Limiter } from '../limiter.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
@@ -76,7 +76,7 @@ export function hitCounter(store: Store, name: string, windowMs: number): HitCou
     look: (key) => andThen(limiter.peek(textOf(key)), hitsOf),
     takeBack: (key) =>
       andThen(limiter.peek(textOf(key)), (decision) => {
-        const { steps, outcome } = decision[receipt]!
+        const { steps, outcome } = receiptOf(decision)!
         return store.settle([{ step: steps[0]!, at: outcome.at, change: -1 }])
       }),
     forget: (key) => limiter.reset(textOf(key)),

@@ -88,7 +88,7 @@ describe('fallback store', () => {
     expect((await store.decide([], false)).degraded).toBeUndefined()
   })
 
-  it.each([new RangeError('too many steps'), new ConfigError('no such law')])(
+  it.each([new RangeError('too many steps'), new ConfigError('no such algorithm')])(
     'hands on what is wrong with the question, and holds it against nobody: %s',
     async (error) => {
       let wrong = true

@@ -45,7 +45,7 @@ export class MemoryStore implements Store<false> {
 
   decide(steps: readonly Step[], peek: boolean): Outcome {
     const at = this.#clock.now()
-    this.#states.sweep(at)
+    if (this.#states.isSweepDue()) this.#states.sweep(at)
     // Most requests meet one rule without a block: the same as `run`, to which a differential test compares it.
     return steps.length === 1 && steps[0]!.rule.block === undefined
       ? this.#decideOne(steps[0]!, peek, at)
@@ -80,7 +80,12 @@ export class MemoryStore implements Store<false> {
     const slot: MemorySlot = this.#states.slots(1)[0]!
     const ticks = at - phase
     const clock = inUnits(plan, ticks)
-    this.#states.find(namespace, plan, key, clock, slot, phase)
+    const table = this.#states.table(namespace, plan)
+    const found = table.locate(key, clock)
+    if (phase > 0) table.lag = Math.max(table.lag, Math.ceil(phase / plan.unit))
+    slot.table = table
+    slot.cells = found < 0 ? NO_CELLS : table.cells
+    slot.offset = Math.max(found, 0)
     const now = instantOf(slot.cells, slot.offset, clock)
     const left = algorithm.remaining(plan, slot.cells, slot.offset, now)
     const allowed = cost === 0 || cost <= left

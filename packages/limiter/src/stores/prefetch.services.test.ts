@@ -1,12 +1,13 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLimiter } from '../limiter.ts'
-import { PrepaidStore } from './prepaid.ts'
+import type { Observer } from '../observe/events.ts'
+import { PrefetchStore } from './prefetch.ts'
 import { type RedisServer, startRedis } from './redis/server.test-support.ts'
 import { RedisStore } from './redis.ts'
 
 const NODES = 3
-const LEASE = 20
+const PREFETCH = 20
 const LIMIT = 2_000
 
 let server: RedisServer
@@ -44,8 +45,15 @@ describe('nodes that share a Redis and a hot key', () => {
   ] as const)(
     'together admit no more than there is, and return what they leave (%s)',
     async (name, policy) => {
-      const policies = { hot: { ...policy, lease: LEASE } }
-      const stores = Array.from({ length: NODES }, () => new PrepaidStore(storeOf(), { nodes: NODES }))
+      const policies = { hot: { ...policy, prefetch: PREFETCH } }
+      let granted = 0
+      const observe: Observer = ({ type }) => {
+        if (type === 'prefetched') granted++
+      }
+      const stores = Array.from(
+        { length: NODES },
+        () => new PrefetchStore(storeOf(), { nodes: NODES, observe }),
+      )
       const nodes = stores.map((store) => createLimiter({ name, store, policies }))
       const bare = createLimiter({ name, store: storeOf(), policies })
 
@@ -53,8 +61,8 @@ describe('nodes that share a Redis and a hot key', () => {
       expect(some).toEqual(Array.from({ length: NODES }, () => 300))
       const unused = LIMIT - 300 * NODES - (await bare.peek('k')).remaining
       expect(unused).toBeGreaterThan(0)
-      expect(unused).toBeLessThanOrEqual(NODES * (LEASE - 1))
-      expect(stores.reduce((sum, { granted }) => sum + granted, 0)).toBeGreaterThan(NODES * 150)
+      expect(unused).toBeLessThanOrEqual(NODES * (PREFETCH - 1))
+      expect(granted).toBeGreaterThan(NODES * 150)
 
       await Promise.all(stores.map((store) => store.release()))
       expect((await bare.peek('k')).remaining).toBe(LIMIT - 300 * NODES)
@@ -62,7 +70,7 @@ describe('nodes that share a Redis and a hot key', () => {
       const rest = await Promise.all(nodes.map((node) => hammer(() => node.check('k'), 800)))
       const total = 300 * NODES + rest.reduce((sum, admitted) => sum + admitted, 0)
       expect(total).toBeLessThanOrEqual(LIMIT)
-      expect(total).toBeGreaterThanOrEqual(LIMIT - NODES * (LEASE - 1))
+      expect(total).toBeGreaterThanOrEqual(LIMIT - NODES * (PREFETCH - 1))
       await Promise.all(stores.map((store) => store.close()))
       expect((await bare.peek('k')).remaining).toBe(LIMIT - total)
     },

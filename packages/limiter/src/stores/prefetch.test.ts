@@ -1,13 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { planOf } from '../core/decide/algorithms.ts'
-import type { Policy } from '../core/decide/policy.ts'
-import type { Step } from '../core/decide/step.ts'
+import { type Policy, planOf } from '../core/decide/algorithms.ts'
+import type { Rule } from '../core/decide/rule.ts'
 import { StoreError } from '../core/errors.ts'
 import { createLimiter } from '../limiter.ts'
+import { stepFor } from '../testing.ts'
 import { FallbackStore } from './fallback.ts'
-import { idle, setUp, WINDOW } from './prepaid/nodes.test-support.ts'
-import { PrepaidStore } from './prepaid.ts'
-import type { Outcome } from './store.ts'
+import { idle, setUp, WINDOW } from './prefetch/nodes.test-support.ts'
+import { PrefetchStore } from './prefetch.ts'
+import type { Outcome, Step } from './store.ts'
+
+function withRule(step: Step, own: Partial<Rule>): Step {
+  return { ...step, rule: { ...step.rule, ...own } }
+}
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -120,8 +124,8 @@ describe('a lease', () => {
   it('is given back when the limit changes', async () => {
     const { node, step, memory, returned } = setUp()
     for (let i = 0; i < 3; i++) await node.decide([step()], false)
-    const plan = planOf({ ...WINDOW, limit: 50 })
-    const { figures } = await node.decide([step(1, { plan })], false)
+    const changed = stepFor(planOf({ ...WINDOW, limit: 50 }), { prefetch: 20 })
+    const { figures } = await node.decide([changed], false)
     expect(returned).toEqual([18])
     expect(figures[0]!.limit).toBe(50)
     expect(memory.decide([step(0)], true).figures[0]!.remaining).toBe(96)
@@ -138,7 +142,7 @@ describe('a lease', () => {
 
   it('is not taken for more keys than it may', async () => {
     const { shared, now, step, asked } = setUp()
-    const node = new PrepaidStore(shared, { nodes: 1, maxKeys: 1, now })
+    const node = new PrefetchStore(shared, { nodes: 1, maxKeys: 1, now })
     for (const key of ['a', 'b', 'a', 'b', 'a', 'b']) await node.decide([step(1, { key })], false)
     expect(asked).toEqual([1, 1, 20, 1, 1])
   })
@@ -146,9 +150,9 @@ describe('a lease', () => {
 
 describe('requests that no lease decides', () => {
   it.each([
-    ['of several policies', (step: Step): Step[] => [step, { ...step, policy: 'q' }]],
-    ['of rules without a lease', ({ ahead: _ahead, ...step }: Step): Step[] => [step]],
-    ['of shadows', (step: Step): Step[] => [{ ...step, role: 'shadow' }]],
+    ['of several policies', (step: Step): Step[] => [step, withRule(step, { name: 'q', namespace: 'q' })]],
+    ['of rules without prefetch', (step: Step): Step[] => [withRule(step, { prefetch: undefined })]],
+    ['of shadows', (step: Step): Step[] => [withRule(step, { role: 'shadow' })]],
   ])('%s go straight to the store', async (_, steps) => {
     const { node, step, asked } = setUp()
     for (let i = 0; i < 5; i++) await node.decide(steps(step()), false)
@@ -187,7 +191,7 @@ describe('requests that no lease decides', () => {
 describe('a charge granted from a lease', () => {
   const limiterOf = (policy: Policy) => {
     const { node, clock, memory } = setUp(policy)
-    const limiter = createLimiter({ store: node, policies: { api: { ...policy, lease: 20 } } })
+    const limiter = createLimiter({ store: node, policies: { api: { ...policy, prefetch: 20 } } })
     return { limiter, clock, memory }
   }
 

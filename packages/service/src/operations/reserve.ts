@@ -1,5 +1,5 @@
 import { policyOf } from '@sluice/limiter/algorithms'
-import { chargedSteps, receipt, type Step } from '@sluice/limiter/decide'
+import { chargedSteps, receiptOf, type Step } from '@sluice/limiter/decide'
 import type { Pipeline, Question, ReservedReply } from '@sluice/limiter/pipeline'
 import type { ReservationIds, ReservedCharge } from './reservation-id.ts'
 
@@ -16,7 +16,7 @@ export async function reserve(
   ttlMs: number,
 ): Promise<Reservation> {
   const reply = await pipeline.reserve(question, ttlMs)
-  const left = reply.decision[receipt]!
+  const left = receiptOf(reply.decision)!
   if (!left.charged) return { ...reply, id: null }
   const { at, chargedAt = at, degraded } = left.outcome
   const charges = chargedSteps(left).map(chargeOf)

@@ -1,5 +1,5 @@
 import { checkedCost } from './cost.ts'
-import { type Decision, type Receipt, receipt } from './decision.ts'
+import { type Decision, type Receipt, receiptOf } from './decision.ts'
 import type { Charge } from './run.ts'
 import { holdsSlots, type Step } from './step.ts'
 
@@ -37,5 +37,5 @@ export function chargesOf(receipt: Receipt, actual: (step: Step) => number | und
 
 /** The step that decided a request: its rule is the one that `decision.policy` names. */
 export function bindingStep(decision: Decision): Step | undefined {
-  return decision[receipt]?.binding
+  return receiptOf(decision)?.binding
 }

@@ -16,8 +16,6 @@ export interface PolicyFigures extends Figures {
   readonly soft?: true
 }
 
-export const receipt: unique symbol = Symbol('receipt')
-
 /**
  * The answer to one request: the figures are those of the *binding* policy, the one that decided: on a refusal
  * that with the longest wait, else that with the least remaining; ties go to the first. Durations are in
@@ -32,11 +30,12 @@ export interface Decision extends Figures {
   readonly degraded: boolean
   /** Over a limit that only lowers the priority. */
   readonly priority?: 'low'
-  /** For `refund`; not part of any answer that leaves the process. */
-  readonly [receipt]?: Receipt | undefined
 }
 
-/** What a request was asked by, and what came of it: for corrections of its charge, and for whatever observes it. */
+/**
+ * What a request was asked by, and what came of it: for corrections of its charge, and for whatever observes it. It is
+ * no part of any answer that leaves the process.
+ */
 export interface Receipt {
   readonly steps: readonly Step[]
   readonly outcome: Outcome
@@ -93,9 +92,13 @@ class DecisionRecord implements Decision {
   declare readonly degraded: boolean
   declare readonly priority?: 'low'
   declare readonly blocked?: true
-  declare readonly [receipt]: Receipt
+  readonly #steps: readonly Step[]
+  readonly #outcome: Outcome
+  readonly #peek: boolean
+  readonly #bound: number
   #policies: readonly PolicyFigures[] | undefined
 
+  /** @param bound the place of the step that decided; −1: none can refuse */
   constructor(
     steps: readonly Step[],
     outcome: Outcome,
@@ -105,10 +108,9 @@ class DecisionRecord implements Decision {
     low: boolean,
   ) {
     const { allowed, figures, degraded = false } = outcome
-    const step = bound < 0 ? undefined : steps[bound]!
     const own = bound < 0 ? UNLIMITED : figures[bound]!
     this.allowed = allowed
-    this.policy = step === undefined ? '' : step.rule.name
+    this.policy = bound < 0 ? '' : steps[bound]!.rule.name
     this.limit = own.limit
     this.remaining = own.remaining
     this.retryAfterMs = allowed ? 0 : own.retryAfterMs
@@ -116,16 +118,31 @@ class DecisionRecord implements Decision {
     this.resetAfterMs = own.resetAfterMs
     this.delayMs = delayMs
     this.degraded = degraded
-    this[receipt] = { steps, outcome, charged: allowed && !peek, binding: step }
+    this.#steps = steps
+    this.#outcome = outcome
+    this.#peek = peek
+    this.#bound = bound
     if (low) this.priority = 'low'
     if (own.blocked) this.blocked = true
   }
 
-  get policies(): readonly PolicyFigures[] {
-    if (this.#policies === undefined) {
-      const { steps, outcome } = this[receipt]
-      this.#policies = steps.map(({ rule }, i) => policyFigures(rule, outcome.figures[i]!))
+  static receiptOf(decision: Decision): Receipt | undefined {
+    if (!(#outcome in decision)) return undefined
+    const { allowed } = decision
+    return {
+      steps: decision.#steps,
+      outcome: decision.#outcome,
+      charged: allowed && !decision.#peek,
+      binding: decision.#steps[decision.#bound],
     }
+  }
+
+  static decidedAt(decision: Decision): number | undefined {
+    return #outcome in decision ? decision.#outcome.at : undefined
+  }
+
+  get policies(): readonly PolicyFigures[] {
+    this.#policies ??= this.#steps.map(({ rule }, i) => policyFigures(rule, this.#outcome.figures[i]!))
     return this.#policies
   }
 
@@ -138,6 +155,12 @@ class DecisionRecord implements Decision {
     return this.toJSON()
   }
 }
+
+/** The receipt of a decision; `undefined` for what was not decided here, such as a copy. */
+export const receiptOf: (decision: Decision) => Receipt | undefined = DecisionRecord.receiptOf
+
+/** The instant of a decision by its store's clock, in microseconds; `undefined` as for {@link receiptOf}. */
+export const decidedAt: (decision: Decision) => number | undefined = DecisionRecord.decidedAt
 
 function policyFigures({ name, windowSeconds, role, soft }: Rule, own: Figures): PolicyFigures {
   return {

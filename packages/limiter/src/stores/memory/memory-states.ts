@@ -40,7 +40,7 @@ export class MemoryStates implements States<MemorySlot> {
   }
 
   find(namespace: string, plan: StatePlan, key: string, now: number, slot: MemorySlot, phase: number): void {
-    const table = this.#table(namespace, plan)
+    const table = this.table(namespace, plan)
     const offset = table.locate(key, now)
     if (phase > 0) table.lag = Math.max(table.lag, Math.ceil(phase / plan.unit))
     slot.table = table
@@ -54,14 +54,18 @@ export class MemoryStates implements States<MemorySlot> {
   }
 
   reset(namespace: string, plan: StatePlan, key: string): void {
-    const table = this.#table(namespace, plan)
+    const table = this.table(namespace, plan)
     const offset = table.locate(key, 0)
     if (offset >= 0) table.cells.fill(0, offset, plan.size === 0 ? undefined : offset + plan.size)
   }
 
-  /** To be called for each decision. @param at the clock's reading, in microseconds */
+  /** To be asked for each decision: whether it is time to `sweep`. */
+  isSweepDue(): boolean {
+    return ++this.#decisions % SWEEP_EVERY === 0 && this.#budget.keys > DROPS_ABOVE
+  }
+
+  /** Looks at a few states, and deletes those that have expired. @param at the clock's reading, in microseconds */
   sweep(at: number): void {
-    if (++this.#decisions % SWEEP_EVERY !== 0 || this.#budget.keys <= DROPS_ABOVE) return
     const table = this.#order[(this.#decisions / SWEEP_EVERY) % this.#order.length]!
     table.sweep(SWEEP_EVERY, Math.floor(at / table.keeps.unit))
   }
@@ -73,7 +77,7 @@ export class MemoryStates implements States<MemorySlot> {
   }
 
   /** One table for each kind of plan: a changed limit keeps what was used, another algorithm or period begins anew. */
-  #table(namespace: string, plan: StatePlan): StateTable {
+  table(namespace: string, plan: StatePlan): StateTable {
     const first = this.#tables.get(namespace)
     for (let table = first; table !== undefined; table = table.next) {
       if (table.lastPlan === plan) return table

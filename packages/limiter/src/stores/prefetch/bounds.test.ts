@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { AlgorithmName } from '../../core/decide/policy.ts'
+import type { AlgorithmName } from '../../core/decide/algorithms.ts'
 import { MemoryStore } from '../memory.ts'
 import type { Outcome } from '../store.ts'
 import { distant, idle, setUp } from './nodes.test-support.ts'
@@ -76,7 +76,7 @@ describe('several nodes', () => {
     ['token-bucket', (ms: number) => LIMIT + Math.floor((ms * LIMIT) / 1_000)],
     ['gcra', (ms: number) => LIMIT + Math.floor((ms * LIMIT) / 1_000)],
     ['sliding-window-log', (ms: number) => LIMIT * (Math.floor(ms / 1_000) + 1)],
-  ] as const)('admit in any interval at most nodes · (lease − 1) beyond %s', async (algorithm, bound) => {
+  ] as const)('admit in any interval at most nodes · (prefetch − 1) beyond %s', async (algorithm, bound) => {
     let granted = 0
     await fc.assert(
       fc.asyncProperty(arrivals, delays, async (asked, waits) => {

@@ -1,10 +1,9 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { planOf } from '../../core/decide/algorithms.ts'
-import type { Step } from '../../core/decide/step.ts'
 import { StoreError } from '../../core/errors.ts'
 import { RedisStore } from '../redis.ts'
-import type { Outcome } from '../store.ts'
+import type { Outcome, Step } from '../store.ts'
 import type { Send } from './client.ts'
 import { Names } from './names.ts'
 import { type RedisServer, startRedis } from './server.test-support.ts'
@@ -85,10 +84,10 @@ describe('Decisions in Redis', () => {
       stepOf(per90s(1)),
       stepOf(planOf({ algorithm: 'sliding-window-log', limit: 1, period: '90s' })),
     ]
-    await redis.rpush(new Names('sluice').state(steps[1]!), 'not ours')
+    await redis.rpush(new Names('sluice').of(steps[1]!).state, 'not ours')
     await together(store, Array(4).fill(stepOf(per90s(1))))
     const answers = await Promise.allSettled(steps.map((step) => store.decide([step], false)))
-    await redis.del(new Names('sluice').state(steps[1]!))
+    await redis.del(new Names('sluice').of(steps[1]!).state)
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect((await store.decide([steps[0]!], true)).allowed).toBe(true)
   })

@@ -4,10 +4,10 @@ import { Cluster } from 'ioredis'
 import { createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { planOf } from '../../core/decide/algorithms.ts'
-import type { Step } from '../../core/decide/step.ts'
+import { stepFor } from '../../testing.ts'
 import { FallbackStore } from '../fallback.ts'
 import { RedisStore } from '../redis.ts'
-import type { Outcome, Store } from '../store.ts'
+import type { Outcome, Step, Store } from '../store.ts'
 import type { RedisClient } from './client.ts'
 import { type ClusterNode, moveSlot, type RedisCluster, startCluster } from './cluster.test-support.ts'
 import { Load } from './load.test-support.ts'
@@ -58,9 +58,9 @@ function keyOf(master: number): string {
 
 let names = 0
 /** A step by a policy of its own, so that no test meets the counters of another. */
-function stepOf(limit: number, key: string, policy = `policy ${names++}`): Step {
+function stepOf(limit: number, key: string, name = `policy ${names++}`): Step {
   const plan = planOf({ algorithm: 'fixed-window', limit, period: '3650d' })
-  return { plan, policy, key, cost: 1, role: 'enforce', onStoreError: 'closed' }
+  return stepFor(plan, { name, key, onStoreError: 'closed' })
 }
 
 function together(store: Store<true>, count: number, ...steps: Step[]): Promise<Outcome[]> {
@@ -96,12 +96,12 @@ describe.each(Object.entries(clients))('a cluster behind %s', (_name, connect) =
 
   it('puts keys where their hashes say, whatever braces they have', async () => {
     const keys = Array.from({ length: 60 }, (_, i) => `{one}${i}`)
-    const { policy } = stepOf(1, '')
+    const { name } = stepOf(1, '').rule
     const before = await Promise.all(cluster.nodes.slice(0, 3).map(({ admin }) => admin.dbsize()))
-    for (const key of keys) await redis.decide([stepOf(1, key, policy)], false)
+    for (const key of keys) await redis.decide([stepOf(1, key, name)], false)
     const after = await Promise.all(cluster.nodes.slice(0, 3).map(({ admin }) => admin.dbsize()))
     for (const [i, size] of after.entries()) expect(size - before[i]!).toBeGreaterThan(5)
-    for (const key of keys) expect(await usedOf(redis, stepOf(1, key, policy))).toBe(1)
+    for (const key of keys) expect(await usedOf(redis, stepOf(1, key, name))).toBe(1)
   })
 
   it('gives back what one slot charged where another refuses, and admits nobody too many', async () => {
@@ -119,7 +119,7 @@ describe.each(Object.entries(clients))('a cluster behind %s', (_name, connect) =
     for (const step of [...hosts, ...users]) {
       const used = await usedOf(redis, step)
       expect(used).toBe(admitted.get(step) ?? 0)
-      expect(used).toBeLessThanOrEqual(step.plan.limit)
+      expect(used).toBeLessThanOrEqual(step.rule.plan.limit)
     }
     for (const step of users) expect(admitted.get(step)).toBeGreaterThan(0)
   })

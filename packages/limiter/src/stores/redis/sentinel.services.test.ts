@@ -2,9 +2,10 @@ import { Redis } from 'ioredis'
 import { createSentinel } from 'redis'
 import { afterEach, expect, it, vi } from 'vitest'
 import { planOf } from '../../core/decide/algorithms.ts'
-import type { Step } from '../../core/decide/step.ts'
+import { stepFor } from '../../testing.ts'
 import { FallbackStore } from '../fallback.ts'
 import { RedisStore } from '../redis.ts'
+import type { Step } from '../store.ts'
 import type { RedisClient } from './client.ts'
 import { Load } from './load.test-support.ts'
 import { type Sentinels, startSentinels } from './sentinel.test-support.ts'
@@ -39,7 +40,7 @@ const clients = {
 
 function stepOf(key: string, limit: number): Step {
   const plan = planOf({ algorithm: 'fixed-window', limit, period: '3650d' })
-  return { plan, policy: 'p', key, cost: 1, role: 'enforce', onStoreError: 'closed' }
+  return stepFor(plan, { key, onStoreError: 'closed' })
 }
 
 it.each(Object.entries(clients))(

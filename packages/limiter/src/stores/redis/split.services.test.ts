@@ -2,10 +2,9 @@ import { Redis } from 'ioredis'
 import { createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { planOf } from '../../core/decide/algorithms.ts'
-import { blockPlan } from '../../core/decide/block/block.ts'
-import type { Step } from '../../core/decide/step.ts'
+import type { StepOptions } from '../../testing.ts'
 import { RedisStore } from '../redis.ts'
-import type { Outcome } from '../store.ts'
+import type { Outcome, Step } from '../store.ts'
 import type { RedisClient } from './client.ts'
 import { type RedisCluster, startCluster } from './cluster.test-support.ts'
 import { Names, slotOf } from './names.ts'
@@ -47,7 +46,8 @@ function apart(): [string, string] {
 describe('slotOf', () => {
   it('is what a cluster says', async () => {
     for (const step of [stepOf(per90s(1)), stepOf(per90s(1), { key: '' })]) {
-      const slot = await cluster.nodes[0]!.admin.call('CLUSTER', 'KEYSLOT', new Names('sluice').state(step))
+      const { state } = new Names('sluice').of(step)
+      const slot = await cluster.nodes[0]!.admin.call('CLUSTER', 'KEYSLOT', state)
       expect(slotOf(step)).toBe(slot)
     }
   })
@@ -63,7 +63,7 @@ describe.each(Object.entries(clients))('A request over two nodes of a cluster, b
     (await Promise.all(steps.map((step) => store.decide([step], true)))).map(
       ({ figures }) => figures[0]!.remaining,
     )
-  const two = (more: Partial<Step> = {}, limits: readonly [number, number] = [5, 2]): [Step, Step] => {
+  const two = (more: StepOptions = {}, limits: readonly [number, number] = [5, 2]): [Step, Step] => {
     const [near, far] = apart()
     return [
       stepOf(per90s(limits[0]), { key: near, ...more }),
@@ -85,18 +85,17 @@ describe.each(Object.entries(clients))('A request over two nodes of a cluster, b
   })
 
   it('refuses by quota only when every quota is spent', async () => {
-    const [large, small] = two({ role: 'quota' }, [3, 1])
+    const [large, small] = two({ quota: true }, [3, 1])
     const admitted: boolean[] = []
     for (let i = 0; i < 4; i++) admitted.push((await store.decide([large, small], false)).allowed)
     expect(admitted).toEqual([true, true, true, false])
   })
 
-  it('tells the guard of a step that refuses', async () => {
-    const [wide, narrow] = two({}, [5, 0])
-    const plan = blockPlan({ after: 1, within: '30s', for: '5m' })
-    const guard = stepOf(plan, { key: narrow.key, role: 'guard', watches: 1 })
-    expect((await store.decide([wide, narrow, guard], false)).allowed).toBe(false)
-    expect((await store.decide([guard], true)).allowed).toBe(false)
+  it('counts for the block of a rule that refuses', async () => {
+    const [wide, narrow] = two({ block: { after: 1, within: '30s', for: '5m' } }, [5, 1])
+    expect((await store.decide([wide, { ...narrow, cost: 2 }], false)).allowed).toBe(false)
+    const { allowed, figures } = await store.decide([narrow], true)
+    expect([allowed, figures[0]!.blocked]).toEqual([false, true])
     expect(await left(wide)).toEqual([5])
   })
 
@@ -120,8 +119,9 @@ describe.each(Object.entries(clients))('A request over two nodes of a cluster, b
 
   it('gives back what one node charged when the other fails', async () => {
     const [wide, narrow] = two()
-    const log = { ...narrow, plan: planOf({ algorithm: 'sliding-window-log', limit: 1, period: '90s' }) }
-    const name = new Names('sluice').state(log)
+    const plan = planOf({ algorithm: 'sliding-window-log', limit: 1, period: '90s' })
+    const log = stepOf(plan, { key: narrow.key })
+    const name = new Names('sluice').of(log).state
     await cluster.nodes[1]!.admin.rpush(name, 'not ours')
     await expect(store.decide([wide, log], false)).rejects.toThrow('WRONGTYPE')
     await cluster.nodes[1]!.admin.del(name)

@@ -1,10 +1,8 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { planOf } from '../../core/decide/algorithms.ts'
-import { blockPlan } from '../../core/decide/block/block.ts'
-import type { Policy } from '../../core/decide/policy.ts'
-import type { Step } from '../../core/decide/step.ts'
+import { type Policy, planOf } from '../../core/decide/algorithms.ts'
 import { RedisStore } from '../redis.ts'
+import type { Step } from '../store.ts'
 import { Names } from './names.ts'
 import { type RedisServer, startRedis } from './server.test-support.ts'
 import { per90s, stepOf } from './steps.test-support.ts'
@@ -20,7 +18,7 @@ const POLICIES: readonly Policy[] = [
   { algorithm: 'sliding-window-counter', limit: 5, period: '90s' },
   { algorithm: 'concurrency', limit: 5, period: '90s' },
 ]
-const LAWS = POLICIES.map((policy) => [planOf(policy).kind, planOf(policy)] as const)
+const PLANS = POLICIES.map((policy) => [planOf(policy).kind, planOf(policy)] as const)
 
 let server: RedisServer
 let redis: Redis
@@ -36,7 +34,7 @@ afterAll(async () => {
 })
 
 function nameOf(step: Step): string {
-  return new Names('sluice').state(step)
+  return new Names('sluice').of(step).state
 }
 
 /** All that Redis keeps of a state: the time it expires at, and its bytes. */
@@ -50,7 +48,7 @@ async function changes(): Promise<number> {
 }
 
 describe('A state in Redis', () => {
-  it.each(LAWS)(
+  it.each(PLANS)(
     'expires when it means nothing any more, to the millisecond, never early: %s',
     async (_, plan) => {
       const store = new RedisStore({ client: redis })
@@ -67,7 +65,7 @@ describe('A state in Redis', () => {
     },
   )
 
-  it.each(LAWS)(
+  it.each(PLANS)(
     'stays as it is, byte for byte, when a request is refused or only looks: %s',
     async (_, plan) => {
       const store = new RedisStore({ client: redis })
@@ -93,17 +91,18 @@ describe('A state in Redis', () => {
     },
   )
 
-  it('is kept by guards alone of a refused request, and expires too', async () => {
+  it('is kept by blocks alone of a refused request, and expires too', async () => {
     const store = new RedisStore({ client: redis })
-    const plan = blockPlan({ after: 2, within: '30s', for: '5m' })
-    const guard = stepOf(plan, { role: 'guard', watches: 0 })
-    const { at } = await store.decide([stepOf(per90s(0)), guard], false)
-    expect(await redis.pexpiretime(nameOf(guard))).toBe(Math.ceil(at / 1_000 + 30_000))
+    const step = stepOf(per90s(0), { block: { after: 2, within: '30s', for: '5m' } })
+    const { state, block } = new Names('sluice').of(step)
+    const { at } = await store.decide([step], false)
+    expect(await redis.pexpiretime(block!)).toBe(Math.ceil(at / 1_000 + 30_000))
+    expect(await redis.exists(state)).toBe(0)
   })
 
   it('is not brought into being by giving back, nor by asking at no cost (T13)', async () => {
     const store = new RedisStore({ client: redis })
-    for (const [, plan] of LAWS) {
+    for (const [, plan] of PLANS) {
       const step = stepOf(plan, { cost: 0 })
       expect(await store.settle([{ step, at: Date.now() * 1_000, change: -1 }])).toBe(true)
       expect((await store.decide([step], false)).allowed).toBe(true)
@@ -140,7 +139,7 @@ describe('A state in Redis', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it.each([LAWS[2]!, LAWS[5]!])(
+  it.each([PLANS[2]!, PLANS[5]!])(
     'takes up to 200 bytes, name and all: %s',
     { timeout: 60_000 },
     async (_, plan) => {

@@ -1,22 +1,25 @@
+import { variantsOf } from '@sluice/conformance'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Plan } from '../../core/decide/algorithm.ts'
-import { planOf } from '../../core/decide/algorithms.ts'
-import { blockPlan } from '../../core/decide/block/block.ts'
+import { algorithms, type Policy, planOf } from '../../core/decide/algorithms.ts'
 import { MAX } from '../../core/decide/integers.ts'
-import type { Policy } from '../../core/decide/policy.ts'
-import type { Step } from '../../core/decide/step.ts'
+import type { Option } from '../../core/decide/option.ts'
+import { type Rule, type RuleOptions, ruleOf } from '../../core/decide/rule.ts'
+import { holdsSlots } from '../../core/decide/step.ts'
+import { twins } from '../../core/decide/twins.ts'
+import { ConfigError } from '../../core/errors.ts'
 import { FakeClock } from '../../testing.ts'
 import { MemoryStore } from '../memory.ts'
 import { RedisStore } from '../redis.ts'
-import type { Charge, Once } from '../store.ts'
+import type { Charge, Once, Step } from '../store.ts'
 import { type RedisServer, startRedis } from './server.test-support.ts'
 
 /** Requests and corrections in all; SLUICE_DIFFERENTIAL_STEPS asks for more: a million at most, or the clock passes 2^53. */
 const STEPS = Number(process.env.SLUICE_DIFFERENTIAL_STEPS ?? 20_000)
 const SEED = Number(process.env.SLUICE_DIFFERENTIAL_SEED ?? 1)
 
-/** Policies that share a name share their counters where their law and period are the same. */
+/** Policies that share a name share their counters where their algorithm and period are the same. */
 const POLICIES: Readonly<Record<string, readonly Policy[]>> = {
   bucket: [
     { algorithm: 'token-bucket', limit: 7, period: '3s' },
@@ -65,29 +68,41 @@ const POLICIES: Readonly<Record<string, readonly Policy[]>> = {
     { algorithm: 'sliding-window-log', limit: 300, period: '1h' },
     { algorithm: 'sliding-window-log', limit: MAX - 7, period: '4s' },
   ],
-  leases: [
+  slots: [
     { algorithm: 'concurrency', limit: 6, period: '20s' },
     { algorithm: 'concurrency', limit: 200, period: '1h' },
   ],
 }
-const BLOCKS = [
-  blockPlan({ after: 3, within: '2s', for: '7s' }),
-  blockPlan({ after: 1, within: '1s', for: '1d' }),
+const BLOCKS: readonly RuleOptions[] = [
+  { block: { after: 3, within: '2s', for: '7s' } },
+  { block: { after: 1, within: '1s', for: '1d' } },
+  { blockable: true },
+]
+/** Milliseconds for which blocks count, and last. */
+const EDGES = [1_000, 2_000, 7_000]
+const ROLES: readonly RuleOptions[] = [
+  {},
+  {},
+  { quota: true },
+  { mode: 'shadow' },
+  { onLimit: 'deprioritize' },
 ]
 
-/** More entries than one block of a log holds, and more leases than one reading of them. */
+/** More entries than one block of a log holds, and more slots than one reading of them. */
 const LONG: Readonly<Record<string, readonly Policy[]>> = {
   log: [
     { algorithm: 'sliding-window-log', limit: 900, period: '1h' },
     { algorithm: 'sliding-window-log', limit: 300, period: '1h' },
   ],
-  leases: [{ algorithm: 'concurrency', limit: 250, period: '1h' }],
+  slots: [{ algorithm: 'concurrency', limit: 250, period: '1h' }],
 }
 
 /** Whose states the steps are about, and how much time passes between them, in milliseconds. */
 interface World {
-  readonly states: readonly (readonly [policy: string, plan: Plan])[]
+  readonly states: readonly (readonly [namespace: string, plan: Plan])[]
   readonly keys: readonly string[]
+  /** Rules made so far, by their state and options. */
+  readonly rules: Map<string, Rule>
   readonly elapsed: (random: Random) => number
   /** Likelihood that a step in fifty is a reset. */
   readonly resets: number
@@ -99,6 +114,42 @@ function statesOf(policies: Readonly<Record<string, readonly Policy[]>>): World[
   return Object.entries(policies).flatMap(([name, each]) =>
     each.map((policy) => [name, planOf(policy)] as const),
   )
+}
+
+/** A few policies for every algorithm that there is, with each combination of its choices. */
+function generated(random: Random): Readonly<Record<string, readonly Policy[]>> {
+  return Object.fromEntries(
+    variantsOf().map(({ name, policy }) => {
+      const periods = [periodOf(random), periodOf(random)]
+      return [name, [0, 1, 0, 1].map((i) => acceptedOf(random, { ...policy, period: periods[i]! }))]
+    }),
+  )
+}
+
+function acceptedOf(random: Random, policy: Omit<Policy, 'limit'>): Policy {
+  for (;;) {
+    const own = { ...policy, ...unitsOf(random, policy.algorithm) }
+    try {
+      planOf(own)
+      return own
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+    }
+  }
+}
+
+/** A limit, and mostly a value for each option that is a number. */
+function unitsOf(random: Random, algorithm: Policy['algorithm']): { readonly limit: number } {
+  const units = (least: number): number => least + whole(random, 0, anyOf(random, [3, 20, 300, 1e6]))
+  const numbers = Object.entries<Option>(algorithms[algorithm].options).flatMap(([name, option]) =>
+    option.type === 'whole' && random() < 0.7 ? [[name, units(option.least)]] : [],
+  )
+  return { limit: units(0), ...Object.fromEntries(numbers) }
+}
+
+/** From milliseconds to days, mostly of some seconds. */
+function periodOf(random: Random): string {
+  return `${whole(random, 1, 5_000)}${random() < 0.8 ? 'ms' : anyOf(random, ['us', 's', 'm'])}`
 }
 
 let server: RedisServer
@@ -114,16 +165,25 @@ afterAll(async () => {
   await server.stop()
 })
 
-describe('The laws in Lua answer as those in TypeScript, figure for figure', () => {
+describe(`The algorithms in Lua answer as those in TypeScript (SLUICE_DIFFERENTIAL_SEED=${SEED})`, () => {
+  const states = [...statesOf(POLICIES), ...statesOf(generated(randomOf(SEED)))]
+
+  it('each of them', () => {
+    const tried = new Set(states.map(([, plan]) => plan.algorithm))
+    const missing = [...twins.keys()].filter((algorithm) => !tried.has(algorithm))
+    expect(missing.map(({ name }) => name)).toEqual([])
+  })
+
   it(`over ${STEPS} random steps`, { timeout: 3_600_000 }, () =>
-    differ(STEPS, { states: statesOf(POLICIES), keys: ['a', 'b', '{c}', 'd\u0000'], elapsed, resets: 1 }),
+    differ(STEPS, { states, keys: ['a', 'b', '{c}', 'd\u0000'], rules: new Map(), elapsed, resets: 1 }),
   )
 
   it('where states are long', () =>
     differ(10_000, {
       states: statesOf(LONG),
       keys: ['a'],
-      elapsed: (random) => random() * 10_000,
+      rules: new Map(),
+      elapsed: (random) => (random() < 0.1 ? anyOf(random, EDGES) : random() * 10_000),
       resets: 0.1,
     }))
 })
@@ -135,9 +195,10 @@ async function differ(total: number, world: World): Promise<void> {
   const redis = new RedisStore({ client, clock, prefix: `differential-${total}` })
   const charges: Charge[] = []
   // A full bucket may be dropped and then begins a new phase: in memory, where new keys come. So none come later.
-  for (const [policy, plan] of world.states) {
+  for (const [namespace, plan] of world.states) {
+    const rule = ruleOf(namespace, namespace, plan)
     for (const key of plan.capacity === 0 ? [] : world.keys) {
-      const steps: Step[] = [{ plan, policy, key, cost: 1, role: 'enforce', lease: 1 }]
+      const steps: Step[] = [{ rule, key, cost: 1, chargeId: 1 }]
       expect(await redis.decide(steps, false)).toEqual(memory.decide(steps, false))
     }
   }
@@ -155,12 +216,19 @@ async function differ(total: number, world: World): Promise<void> {
         answers.push(redis.decide(steps, peek))
         if (!peek) remember(charges, steps, outcome.at, random)
       }
-    } else if (kind < 0.98) {
+    } else if (kind < 0.94) {
       done++
       const settled = settlementOf(random, charges)
       const once = random() < 0.3 ? onceOf(random, clock) : undefined
       expected.push(memory.settle(settled, once))
       answers.push(redis.settle(settled, once))
+    } else if (kind < 0.98) {
+      done++
+      let step = stepOf(random, world)
+      while (step.rule.block === undefined) step = stepOf(random, world)
+      const ticks = random() < 0.5 ? 0 : whole(random, 1, 10_000_000)
+      expected.push(memory.block(step, ticks))
+      answers.push(redis.block(step, ticks))
     } else if (random() < world.resets) {
       done++
       const step = stepOf(random, world)
@@ -172,45 +240,49 @@ async function differ(total: number, world: World): Promise<void> {
   }
 }
 
-function stepOf(random: Random, { states, keys }: World): Step {
-  const [policy, plan] = states[whole(random, 0, states.length - 1)]!
+/** One in three of those that may refuse can block. */
+function anyRule(random: Random, { states, rules }: World): Rule {
+  const state = whole(random, 0, states.length - 1)
+  const role = anyOf(random, ROLES)
+  const blocks = role.onLimit === undefined && random() < 0.3
+  const options = { ...role, ...(blocks ? anyOf(random, BLOCKS) : undefined) }
+  const name = JSON.stringify([state, options])
+  const [namespace, plan] = states[state]!
+  const rule = rules.get(name) ?? ruleOf(namespace, namespace, plan, options)
+  rules.set(name, rule)
+  return rule
+}
+
+function stepOf(random: Random, world: World): Step {
+  const { keys } = world
+  const rule = anyRule(random, world)
+  const { capacity } = rule.plan
   const index = whole(random, 0, keys.length - 1)
-  const { algorithm, capacity } = plan
+  const holds = holdsSlots({ rule })
   const cost =
     random() < 0.7
       ? whole(random, 0, 3)
-      : [capacity, capacity + 1, Math.ceil(capacity / 2), MAX][whole(random, 0, 3)]!
+      : anyOf(random, [capacity, capacity + 1, Math.ceil(capacity / 2), MAX])
   return {
-    plan,
-    policy,
+    rule,
     key: keys[index]!,
     cost: Math.min(cost, MAX),
-    role: (['enforce', 'enforce', 'quota', 'shadow'] as const)[whole(random, 0, 3)]!,
-    ...(index === 1 && algorithm.name !== 'concurrency' ? { phase: 1_234_567 } : undefined),
-    ...(algorithm.name === 'concurrency' ? { lease: whole(random, 1, MAX) } : undefined),
+    ...(index === 1 && !holds ? { phase: 1_234_567 } : undefined),
+    ...(holds ? { chargeId: whole(random, 1, MAX) } : undefined),
   }
 }
 
-/** Up to five steps, each naming a state of its own, some with a guard behind them. */
+/** Up to four steps. One state may stand in several roles, but in none twice: such steps have been merged. */
 function requestOf(random: Random, world: World): Step[] {
   const steps: Step[] = []
   const taken = new Set<string>()
   for (let n = whole(random, 1, 4); n > 0; n--) {
     const step = stepOf(random, world)
-    const state = `${step.policy} ${step.plan.kind} ${step.key}`
+    const { namespace, plan, role } = step.rule
+    const state = `${namespace} ${plan.kind} ${step.key} ${role}`
     if (taken.has(state)) continue
     taken.add(state)
     steps.push(step)
-    if (random() < 0.7) continue
-    const plan = BLOCKS[whole(random, 0, 1)]!
-    steps.push({
-      plan,
-      policy: `${state} block`,
-      key: step.key,
-      cost: whole(random, 0, 1),
-      role: 'guard',
-      watches: steps.length - 1,
-    })
   }
   return steps
 }
@@ -223,9 +295,9 @@ function remember(charges: Charge[], steps: readonly Step[], at: number, random:
 function settlementOf(random: Random, charges: readonly Charge[]): Charge[] {
   const settled: Charge[] = []
   for (let n = whole(random, 1, 3); n > 0; n--) {
-    const charge = charges[whole(random, 0, charges.length - 1)]!
-    const lease = charge.step.lease !== undefined
-    const change = random() < 0.5 ? -charge.step.cost : whole(random, lease ? -3 : -10, lease ? 0 : 10)
+    const charge = anyOf(random, charges)
+    const holds = holdsSlots(charge.step)
+    const change = random() < 0.5 ? -charge.step.cost : whole(random, holds ? -3 : -10, holds ? 0 : 10)
     settled.push({ ...charge, change })
   }
   return settled
@@ -236,13 +308,18 @@ function onceOf(random: Random, clock: FakeClock): Once {
   return { id, until: clock.now() + whole(random, -1, 1) * 1_000 }
 }
 
-/** Mostly a little, now and then years, and sometimes back. */
+/** Mostly a little, now and then years or until something is just over, and sometimes back. */
 function elapsed(random: Random): number {
   const kind = random()
   if (kind < 0.1) return -random() * 10_000
   if (kind < 0.15) return random() * 86_400_000 * 3
   if (kind < 0.152) return random() * 86_400_000 * 400
-  return random() * [0.01, 100, 3_000, 10_000][whole(random, 0, 3)]!
+  if (kind < 0.25) return anyOf(random, EDGES)
+  return random() * anyOf(random, [0.01, 100, 3_000, 10_000])
+}
+
+function anyOf<T>(random: Random, all: readonly T[]): T {
+  return all[whole(random, 0, all.length - 1)]!
 }
 
 function whole(random: Random, from: number, to: number): number {

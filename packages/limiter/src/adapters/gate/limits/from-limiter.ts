@@ -1,4 +1,4 @@
-import { type Decision, decisionOf, receipt } from '../../../core/decide/decision.ts'
+import { type Decision, decisionOf, receiptOf } from '../../../core/decide/decision.ts'
 import { ConfigError, StoreError } from '../../../core/errors.ts'
 import type { Key } from '../../../limiter.ts'
 import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
@@ -48,7 +48,7 @@ export function fromLimiter<N extends FrameworkArgs>(settings: Settings<N>): Lim
     settle(decision, actual) {
       if (typeof actual === 'object')
         throw new ConfigError('a limiter has one cost for all its policies', { path: ['settleCost'] })
-      const [step] = decision[receipt]?.steps ?? []
+      const [step] = receiptOf(decision)?.steps ?? []
       if (step === undefined) return undefined
       const cost = actual ?? step.cost
       return reservations.get(decision)?.commit(cost) ?? limiter.refund(decision, step.cost - cost)

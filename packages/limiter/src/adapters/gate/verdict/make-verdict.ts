@@ -1,4 +1,4 @@
-import { type Decision, receipt } from '../../../core/decide/decision.ts'
+import { type Decision, decidedAt } from '../../../core/decide/decision.ts'
 import { ConfigError } from '../../../core/errors.ts'
 import type { Header } from '../../../core/respond/dialect.ts'
 import { ticksOf } from '../../../core/time.ts'
@@ -63,7 +63,7 @@ export function verdictMaker<N extends FrameworkArgs>(
     shown: string | undefined,
     delayMs: number,
   ): MaybePromise<Verdict> => {
-    const nowMs = wallClock(sameClock ? decision[receipt]?.outcome.at : undefined)
+    const nowMs = wallClock(sameClock ? decidedAt(decision) : undefined)
     const verdict = new VerdictRecord(replies, incoming.request, decision, shown, nowMs, delayMs)
     if (delayMs > 0) verdict.wait = waiting(decision, delayMs)
     if (settlement !== undefined) verdict.settle = settlement(decision, incoming.args)

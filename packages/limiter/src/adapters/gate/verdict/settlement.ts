@@ -1,4 +1,4 @@
-import { type Decision, receipt } from '../../../core/decide/decision.ts'
+import { type Decision, receiptOf } from '../../../core/decide/decision.ts'
 import { holdsSlots } from '../../../core/decide/step.ts'
 import type { FrameworkArgs, ResponseOutcome } from '../incoming-request.ts'
 import type { LimitSource } from '../limits/limit-source.ts'
@@ -46,7 +46,7 @@ export function settlementOf<N extends FrameworkArgs>(
 
 /** A slot is released when the request ends, however it ends; all else stays charged. */
 function holdsSlot(decision: Decision): boolean {
-  return decision[receipt]?.steps.some(holdsSlots) === true
+  return receiptOf(decision)?.steps.some(holdsSlots) === true
 }
 
 function mattersFor(decision: Decision, byOutcome: boolean): boolean {
