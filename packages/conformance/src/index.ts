@@ -6,6 +6,7 @@ export {
   served,
 } from './adapter.ts'
 export * from './algorithm.ts'
+export { type DialectSuiteOptions, dialectSuite } from './dialect.ts'
 export { type Difference, runVectors, type VectorReport } from './run-vectors.ts'
 export type { Runner } from './runner.ts'
 export { type MakeStore, storeSuite } from './store.ts'

@@ -1,20 +1,21 @@
-/** Decisions as HTTP: statuses, headers in every dialect, problem bodies. */
+/** Decisions as HTTP: statuses, headers in every dialect, problem bodies; and headers back into figures. */
 export type {
   Dialect,
   Header,
+  HeaderLookup,
   QuotaUnit,
+  ReadPolicy,
+  ReadReport,
   Report,
   ReportedPolicy,
   ReportOptions,
 } from './core/respond/dialect.ts'
 export { reportOf } from './core/respond/dialect.ts'
-export {
-  type DialectName,
-  type Dialects,
-  dialects,
-  dialectsOf,
-  exposedHeaders,
-} from './core/respond/dialects.ts'
+export { type DialectName, type Dialects, dialects, dialectsOf, exposedHeaders } from './core/respond/dialects.ts'
+export { type Expiring, expiringOf } from './core/respond/expiring.ts'
+export { readExpiring } from './core/respond/expiring-reader.ts'
+export { countAt, durationAt } from './core/respond/header-text.ts'
 export type { Jitter } from './core/respond/jitter.ts'
 export type { Problem, ProblemKind } from './core/respond/problem.ts'
 export { type LimitResponse, type RespondOptions, respondTo } from './core/respond/respond.ts'
+export { readRetryAfter } from './core/respond/retry-after.ts'

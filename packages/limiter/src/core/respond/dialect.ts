@@ -32,12 +32,62 @@ export interface Report {
   readonly nowMs: number
 }
 
-/** One way of putting figures into response headers. A new one is a file beside this and a line in dialects.ts. */
+/**
+ * What the headers of an answer say of one policy. A figure that they do not give is absent. Durations are in
+ * milliseconds from the `nowMs` of the reader, never negative, and may carry a fraction.
+ */
+export interface ReadPolicy {
+  /** The policy's name. */
+  readonly policy?: string | undefined
+  /** Whole, ≥ 0, a safe integer; so is `remaining`. */
+  readonly limit?: number | undefined
+  readonly remaining?: number | undefined
+  /** Length of the window in seconds, above 0. */
+  readonly windowSeconds?: number | undefined
+  /** Until more than `remaining` is available. */
+  readonly moreAfterMs?: number | undefined
+  /** Until the whole limit is available. */
+  readonly resetAfterMs?: number | undefined
+  readonly partitionKey?: Uint8Array | undefined
+  /** A {@link QuotaUnit}, or whatever else the server counts. */
+  readonly unit?: string | undefined
+}
+
+/** What the headers of an answer say: at least one policy, at most {@link MAX_READ_POLICIES}. */
+export interface ReadReport {
+  readonly policies: readonly ReadPolicy[]
+}
+
+/** No reader gives more policies than this, whatever the headers hold. */
+export const MAX_READ_POLICIES = 100
+
+/**
+ * Gives a header's value, or nothing where the answer does not have it. The case of the name must not matter, as it does
+ * not in `(name) => response.headers.get(name)`. Several lines of one name are joined with `, `.
+ */
+export type HeaderLookup = (name: string) => string | null | undefined
+
+/**
+ * One way of putting figures into response headers, and of reading them back. A new one is a file beside this and a
+ * line in dialects.ts; or any object of this shape, given where a dialect's name is. `dialectSuite` of
+ * @sluice/conformance says whether it is right.
+ */
 export interface Dialect {
   readonly name: string
-  /** Every header it may send, for `Access-Control-Expose-Headers`. */
+  /** Every header that it may send, as it writes them: for `Access-Control-Expose-Headers`, and for its reader. */
   readonly names: readonly string[]
+  /**
+   * The header lines of a report: none where it has no policies. Numbers are whole, seconds are rounded up, and of a
+   * refusal a policy that refused is reported. It depends on the report alone, and leaves it as it is.
+   */
   headers(report: Report): Header[]
+  /**
+   * The figures in an answer's headers, as far as they can be understood; undefined where there are none. Any text is
+   * accepted, and none makes it throw. Texts of more than 16 KiB are not read.
+   * @param nowMs the reader's wall clock, milliseconds since the epoch; the answer's own `Date` is better where a
+   *   dialect gives instants, since the two clocks may differ
+   */
+  read(headers: HeaderLookup, nowMs: number): ReadReport | undefined
 }
 
 export interface ReportOptions {

@@ -1,5 +1,6 @@
 import { ConfigError } from '../errors.ts'
 import type { Dialect } from './dialect.ts'
+import { checkDialect } from './dialect-check.ts'
 import { draft03 } from './draft-03.ts'
 import { draft06 } from './draft-06.ts'
 import { draft07 } from './draft-07.ts'
@@ -8,48 +9,49 @@ import { ietf } from './ietf.ts'
 import { ietfNext } from './ietf-next.ts'
 import { xRateLimit, xRateLimitEpoch } from './x-ratelimit.ts'
 
-export type DialectName =
-  | 'ietf'
-  | 'ietf-next'
-  | 'draft-03'
-  | 'draft-06'
-  | 'draft-07'
-  | 'x-ratelimit'
-  | 'x-ratelimit-epoch'
-  | 'github'
-
 /** Makes every dialect by its name. A new one is a file beside this and a line here. */
-export const dialects: Readonly<Record<DialectName, () => Dialect>> = {
-  ietf,
-  'ietf-next': ietfNext,
-  'draft-03': () => draft03,
-  'draft-06': () => draft06,
-  'draft-07': () => draft07,
-  'x-ratelimit': () => xRateLimit,
-  'x-ratelimit-epoch': () => xRateLimitEpoch,
-  github: () => github,
-}
+export const dialects = {
+  ietf: (): Dialect => ietf(),
+  'ietf-next': (): Dialect => ietfNext(),
+  'draft-03': (): Dialect => draft03,
+  'draft-06': (): Dialect => draft06,
+  'draft-07': (): Dialect => draft07,
+  'x-ratelimit': (): Dialect => xRateLimit,
+  'x-ratelimit-epoch': (): Dialect => xRateLimitEpoch,
+  github: (): Dialect => github,
+} as const
 
-/** By name, one or several; or as {@link dialectsOf} gave them, which spares looking them up for each response. */
-export type Dialects = DialectName | readonly DialectName[] | readonly Dialect[]
+export type DialectName = keyof typeof dialects
 
 /**
- * The dialects of these names, which go out side by side.
- * @throws ConfigError for an unknown name, or two dialects that would send the same header
+ * One or several, each by its name or as an object of one's own; or as {@link dialectsOf} gave them, which spares
+ * checking them again for each response.
  */
-export function dialectsOf(named: Dialects): readonly Dialect[] {
-  const names = typeof named === 'string' ? [named] : named
-  if (isResolved(names)) return names
-  const chosen = names.map(dialectOf)
+export type Dialects = DialectName | Dialect | readonly (DialectName | Dialect)[]
+
+/** Marks a list as one that dialectsOf gave. */
+const checked: unique symbol = Symbol('checked')
+
+/**
+ * The dialects of these names, and one's own, which go out side by side.
+ * @throws ConfigError for an unknown name, an object that is no dialect, or two dialects that would send the same
+ *   header, in whatever case
+ * @example
+ * dialectsOf(['ietf', 'x-ratelimit']).map(({ name }) => name) // ['ietf', 'x-ratelimit']
+ */
+export function dialectsOf(given: Dialects): readonly Dialect[] {
+  const list = isList(given) ? given : [given]
+  if (isChecked(list)) return list
+  const chosen = list.map((one) => (typeof one === 'string' ? dialectOf(one) : checkDialect(one)))
   const senders = new Map<string, string>()
   for (const { name, names: headers } of chosen) {
     for (const header of headers) {
-      const other = senders.get(header)
+      const other = senders.get(header.toLowerCase())
       if (other !== undefined) throw new ConfigError(`the dialects ${other} and ${name} both send ${header}`)
-      senders.set(header, name)
+      senders.set(header.toLowerCase(), name)
     }
   }
-  return chosen
+  return Object.assign(chosen, { [checked]: true })
 }
 
 /** What a browser's script may not read unless `Access-Control-Expose-Headers` lists it. */
@@ -57,8 +59,12 @@ export function exposedHeaders(chosen: readonly Dialect[]): string[] {
   return ['Retry-After', ...chosen.flatMap((dialect) => dialect.names)]
 }
 
-function isResolved(names: readonly DialectName[] | readonly Dialect[]): names is readonly Dialect[] {
-  return typeof names[0] === 'object'
+function isList(given: Dialects): given is readonly (DialectName | Dialect)[] {
+  return Array.isArray(given)
+}
+
+function isChecked(list: readonly (DialectName | Dialect)[]): list is readonly Dialect[] {
+  return checked in list
 }
 
 function dialectOf(name: DialectName): Dialect {

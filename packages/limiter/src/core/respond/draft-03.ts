@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.ts'
 import { expiringOf, quotaPolicies } from './expiring.ts'
+import { figuresAt, quotasAt, readExpiring } from './expiring-reader.ts'
 
 /**
  * draft-ietf-httpapi-ratelimit-headers-00 to -03: the policies stand inside RateLimit-Limit.
@@ -20,4 +21,5 @@ export const draft03: Dialect = {
       ['RateLimit-Reset', `${expiring.reset}`],
     ]
   },
+  read: (headers) => readExpiring(figuresAt(headers, 'RateLimit-'), quotasAt(headers, 'RateLimit-Limit')),
 }

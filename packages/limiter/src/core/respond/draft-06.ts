@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.ts'
 import { expiringOf, policyField } from './expiring.ts'
+import { figuresAt, quotasAt, readExpiring } from './expiring-reader.ts'
 
 /**
  * draft-ietf-httpapi-ratelimit-headers-04 to -06: four fields.
@@ -22,4 +23,5 @@ export const draft06: Dialect = {
       ['RateLimit-Reset', `${expiring.reset}`],
     ]
   },
+  read: (headers) => readExpiring(figuresAt(headers, 'RateLimit-'), quotasAt(headers, 'RateLimit-Policy')),
 }

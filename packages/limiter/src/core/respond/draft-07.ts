@@ -1,5 +1,9 @@
 import type { Dialect } from './dialect.ts'
 import { expiringOf, policyField } from './expiring.ts'
+import { quotasAt, readExpiring } from './expiring-reader.ts'
+import { textAt } from './header-text.ts'
+import { millisecondsOf } from './seconds.ts'
+import { readDictionary, wholeOf } from './structured-field-reader.ts'
 
 /**
  * draft-ietf-httpapi-ratelimit-headers-07: the figures in one Dictionary.
@@ -18,5 +22,18 @@ export const draft07: Dialect = {
       ...policyField(report, expiring),
       ['RateLimit', `limit=${limit}, remaining=${remaining}, reset=${reset}`],
     ]
+  },
+  read(headers) {
+    const members = readDictionary(textAt(headers, 'RateLimit') ?? '')
+    const figure = (key: string): number | undefined => wholeOf(members?.get(key)?.value)
+    const reset = figure('reset')
+    return readExpiring(
+      {
+        limit: figure('limit'),
+        remaining: figure('remaining'),
+        resetAfterMs: reset === undefined ? undefined : millisecondsOf(reset),
+      },
+      quotasAt(headers, 'RateLimit-Policy'),
+    )
   },
 }

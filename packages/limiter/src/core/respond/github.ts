@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.ts'
 import { expiringOf } from './expiring.ts'
+import { textAt } from './header-text.ts'
 import { printable } from './structured-field.ts'
 import { xRateLimitEpoch } from './x-ratelimit.ts'
 
@@ -18,5 +19,10 @@ export const github: Dialect = {
       ['X-RateLimit-Used', `${Math.max(0, expiring.limit - expiring.remaining)}`],
       ['X-RateLimit-Resource', printable(expiring.policy.policy)],
     ]
+  },
+  read(headers, nowMs) {
+    const report = xRateLimitEpoch.read(headers, nowMs)
+    const policy = textAt(headers, 'X-RateLimit-Resource')
+    return report && { policies: [{ ...report.policies[0], policy }] }
   },
 }

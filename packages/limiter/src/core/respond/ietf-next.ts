@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.ts'
 import { FIELDS, quotaFields, untilMore } from './ietf.ts'
+import { readQuotas } from './quota-reader.ts'
 import { parameter } from './structured-field.ts'
 
 /**
@@ -18,5 +19,6 @@ export function ietfNext(): Dialect {
         parameter(';pk=', policy.partitionKey) +
         parameter(';c=', cost),
     ),
+    read: (headers) => readQuotas(headers, FIELDS),
   }
 }

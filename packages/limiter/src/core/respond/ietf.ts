@@ -1,4 +1,5 @@
 import type { Dialect, QuotaUnit, Report, ReportedPolicy } from './dialect.ts'
+import { readQuotas } from './quota-reader.ts'
 import { secondsUp, wholeWindow } from './seconds.ts'
 import { parameter, string } from './structured-field.ts'
 
@@ -20,14 +21,17 @@ export function ietf(): Dialect {
         parameter(';t=', untilMore(policy)) +
         parameter(';pk=', policy.partitionKey),
     ),
+    read: (headers) => readQuotas(headers, FIELDS),
   }
 }
 
 export const FIELDS = ['RateLimit-Policy', 'RateLimit'] as const
 
-/** What is said of one policy in every response alike. */
-interface Quota {
-  readonly of: ReportedPolicy
+/**
+ * What is said of one policy in every response alike, with all that it was made of: a copy, since the report may be
+ * changed once it is answered.
+ */
+interface Quota extends Pick<ReportedPolicy, 'policy' | 'limit' | 'windowSeconds' | 'unit' | 'partitionKey'> {
   readonly name: string
   readonly text: string
 }
@@ -40,7 +44,7 @@ export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => s
   const last: Quota[] = []
   const quotaAt = (i: number, policy: ReportedPolicy): Quota => {
     const before = last[i]
-    if (before !== undefined && isAlike(before.of, policy)) return before
+    if (before !== undefined && isAlike(before, policy)) return before
     last[i] = quotaOf(policy)
     return last[i]
   }
@@ -62,7 +66,7 @@ export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => s
   }
 }
 
-function isAlike(a: ReportedPolicy, b: ReportedPolicy): boolean {
+function isAlike(a: Quota, b: ReportedPolicy): boolean {
   return (
     a.policy === b.policy &&
     a.limit === b.limit &&
@@ -72,15 +76,15 @@ function isAlike(a: ReportedPolicy, b: ReportedPolicy): boolean {
   )
 }
 
-function quotaOf(policy: ReportedPolicy): Quota {
-  const name = string(policy.policy)
+function quotaOf({ policy, limit, windowSeconds, unit, partitionKey }: ReportedPolicy): Quota {
+  const name = string(policy)
   const text =
     name +
-    parameter(';q=', policy.limit) +
-    parameter(';qu=', unitOf(policy)) +
-    parameter(';w=', wholeWindow(policy.windowSeconds)) +
-    parameter(';pk=', policy.partitionKey)
-  return { of: policy, name, text }
+    parameter(';q=', limit) +
+    parameter(';qu=', unitOf(unit, windowSeconds)) +
+    parameter(';w=', wholeWindow(windowSeconds)) +
+    parameter(';pk=', partitionKey)
+  return { policy, limit, windowSeconds, unit, partitionKey, name, text }
 }
 
 /** Seconds until more is available; undefined when the quota is full, or has no window. */
@@ -91,7 +95,7 @@ export function untilMore(policy: ReportedPolicy): number | undefined {
 }
 
 /** What is counted, unless that is requests. */
-function unitOf({ unit, windowSeconds }: ReportedPolicy): QuotaUnit | undefined {
+function unitOf(unit: QuotaUnit | undefined, windowSeconds: number | undefined): QuotaUnit | undefined {
   if (unit === undefined && windowSeconds === undefined) return 'concurrent-requests'
   return unit === 'requests' ? undefined : unit
 }

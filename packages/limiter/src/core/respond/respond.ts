@@ -6,7 +6,7 @@ import { type Problem, type ProblemKind, problemOf } from './problem.ts'
 import { retryAfter, retrySeconds } from './retry-after.ts'
 
 export interface RespondOptions extends ReportOptions {
-  /** One dialect, or several that share no header; `[]` for none. Default `ietf`. */
+  /** One dialect, or several that share no header, by name or as objects; `[]` for none. Default `ietf`. */
   readonly dialect?: Dialects
   /** Send the dialects' headers always (default), or on refusals only. */
   readonly when?: 'always' | 'denied'
@@ -45,12 +45,12 @@ export function admittedHeaders(
   when: RespondOptions['when'],
   options: ReportOptions,
 ): Header[] {
-  const headers = when === 'denied' ? [] : told(decision, chosen, options)
-  if (decision.priority !== undefined) headers.push(['Sluice-Priority', decision.priority])
-  return headers
+  const headers = when === 'denied' ? [] : headersFor(decision, chosen, options)
+  if (decision.priority === undefined) return headers
+  return [...headers, ['Sluice-Priority', decision.priority]]
 }
 
-function told(decision: Decision, chosen: readonly Dialect[], options: ReportOptions): Header[] {
+function headersFor(decision: Decision, chosen: readonly Dialect[], options: ReportOptions): Header[] {
   const report = reportOf(decision, options)
   return chosen.length === 1
     ? chosen[0]!.headers(report)
@@ -58,7 +58,7 @@ function told(decision: Decision, chosen: readonly Dialect[], options: ReportOpt
 }
 
 function refusal(decision: Decision, chosen: readonly Dialect[], options: RespondOptions): LimitResponse {
-  const headers = told(decision, chosen, options)
+  const headers = [...headersFor(decision, chosen, options)]
   const { jitter, nowMs } = options
   const wait = decision.retryAfterMs
   const retry = retrySeconds(wait !== null && jitter !== undefined ? jittered(wait, jitter) : wait)

@@ -1,10 +1,14 @@
-import { secondsUp } from './seconds.ts'
+import { imfFixdate, readHttpDate } from './http-date.ts'
+import { millisecondsOf, millisecondsUntil, secondsUp } from './seconds.ts'
 
 /** The last second that an IMF-fixdate can write: 31 Dec 9999 23:59:59 GMT. */
 const LAST_DATE = 253_402_300_799
 
-const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+/** Seconds, with a fraction or not; several from one line each are joined with commas. */
+const SECONDS = /^\d+(?:\.\d+)?(?:[ \t]*,[ \t]*\d+(?:\.\d+)?)*$/
+
+/** The longest value that is read: no date is longer, and no list that means anything. */
+const MAX_LENGTH = 100
 
 /** The wait that a refusal tells: whole seconds, rounded up, at least 1; undefined when no wait helps. */
 export function retrySeconds(waitMs: number | null): number | undefined {
@@ -21,32 +25,20 @@ export function retryAfter(seconds: number, form: 'seconds' | 'date', nowMs: num
 }
 
 /**
- * An HTTP date (RFC 9110 §5.6.7) of whole seconds since the epoch, 0…253,402,300,799: 784,111,777 is
- * `Sun, 06 Nov 1994 08:49:37 GMT`. The civil date is by Howard Hinnant's `civil_from_days`, in eras of 400 years
- * that begin on 1 March: https://howardhinnant.github.io/date_algorithms.html
+ * The wait that a value of Retry-After asks for, in milliseconds, 0 to 2^53 − 1; undefined where it is not understood.
+ * Seconds may have a fraction, and of several the longest counts. A date (RFC 9110 §5.6.7, in any of its three forms)
+ * that has passed is 0.
+ * @param nowMs the reader's wall clock, milliseconds since the epoch
+ * @param date the answer's own `Date`: where it is given, a date counts from it, since the two clocks may differ
+ * @example
+ * readRetryAfter('120', Date.now()) // 120000
  */
-export function imfFixdate(epochSeconds: number): string {
-  const days = Math.floor(epochSeconds / 86_400)
-  const second = epochSeconds - days * 86_400
-  const shifted = days + 719_468
-  const era = Math.floor(shifted / 146_097)
-  const dayOfEra = shifted - era * 146_097
-  const yearOfEra = Math.floor(
-    (dayOfEra -
-      Math.floor(dayOfEra / 1_460) +
-      Math.floor(dayOfEra / 36_524) -
-      Math.floor(dayOfEra / 146_096)) /
-      365,
-  )
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
-  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153)
-  const day = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1
-  const month = (marchMonth + 2) % 12
-  const year = yearOfEra + era * 400 + (month < 2 ? 1 : 0)
-  const time = [Math.floor(second / 3_600), Math.floor(second / 60) % 60, second % 60].map(two).join(':')
-  return `${DAYS[(days + 4) % 7]}, ${two(day)} ${MONTHS[month]} ${`${year}`.padStart(4, '0')} ${time} GMT`
-}
-
-function two(value: number): string {
-  return `${value}`.padStart(2, '0')
+export function readRetryAfter(value: string, nowMs: number, date?: string): number | undefined {
+  if (typeof value !== 'string' || value.length > MAX_LENGTH) return undefined
+  const text = value.trim()
+  if (SECONDS.test(text)) return millisecondsOf(Math.max(...text.split(',').map(Number)))
+  const until = readHttpDate(text, nowMs)
+  if (until === undefined) return undefined
+  const from = date === undefined ? undefined : readHttpDate(date.trim(), nowMs)
+  return millisecondsUntil(until, from === undefined ? nowMs : from * 1_000)
 }

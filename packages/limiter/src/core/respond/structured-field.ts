@@ -35,6 +35,11 @@ export function bytes(value: Uint8Array): string {
   return `:${text}:`
 }
 
+/** What a digit of base64 stands for, 0–63; −1 for any other character. */
+export function base64Value(digit: string): number {
+  return BASE64.indexOf(digit)
+}
+
 /** The text with `?` for whatever no header may carry: names are checked when rules are built, this is the last line. */
 export function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')

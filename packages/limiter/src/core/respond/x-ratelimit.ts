@@ -1,5 +1,6 @@
 import type { Dialect, Header, Report } from './dialect.ts'
 import { type Expiring, expiringOf } from './expiring.ts'
+import { figuresAt, readExpiring } from './expiring-reader.ts'
 import { epochSeconds } from './seconds.ts'
 
 const NAMES = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
@@ -9,6 +10,7 @@ export const xRateLimit: Dialect = {
   name: 'x-ratelimit',
   names: NAMES,
   headers: (report) => fields(report, (expiring) => expiring.reset),
+  read: (headers) => readExpiring(figuresAt(headers, 'X-RateLimit-')),
 }
 
 /** The same names, with the reset in seconds since the epoch: `X-RateLimit-Reset: 1700000030`. */
@@ -16,6 +18,7 @@ export const xRateLimitEpoch: Dialect = {
   name: 'x-ratelimit-epoch',
   names: NAMES,
   headers: (report) => fields(report, (expiring) => epochSeconds(report.nowMs, expiring.resetAfterMs)),
+  read: (headers, nowMs) => readExpiring(figuresAt(headers, 'X-RateLimit-', nowMs)),
 }
 
 function fields(report: Report, reset: (expiring: Expiring) => number): Header[] {

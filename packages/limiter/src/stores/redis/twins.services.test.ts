@@ -186,6 +186,15 @@ describe(`The algorithms in Lua answer as those in TypeScript (SLUICE_DIFFERENTI
       elapsed: (random) => (random() < 0.1 ? anyOf(random, EDGES) : random() * 10_000),
       resets: 0.1,
     }))
+
+  it('where one key is blocked again and again', () =>
+    differ(5_000, {
+      states: statesOf({ window: [{ algorithm: 'fixed-window', limit: 1, period: '3s' }] }),
+      keys: ['a'],
+      rules: new Map(),
+      elapsed: (random) => (random() < 0.5 ? anyOf(random, EDGES) : random() * 1_500),
+      resets: 0.1,
+    }))
 })
 
 async function differ(total: number, world: World): Promise<void> {

@@ -2,7 +2,7 @@ import type { OnStoreError } from '../../../core/decide/rule.ts'
 import type { Rules } from '../../../core/match/compile.ts'
 import type { OnMissingKey } from '../../../core/match/domain.ts'
 import type { Request } from '../../../core/request.ts'
-import type { DialectName } from '../../../core/respond/dialects.ts'
+import type { Dialects } from '../../../core/respond/dialects.ts'
 import type { Timers } from '../../../flow/timers.ts'
 import type { Key, Limiter, LimiterPolicy } from '../../../limiter.ts'
 import type { Observer } from '../../../observe/events.ts'
@@ -108,8 +108,8 @@ export interface ReplyOptions<N extends FrameworkArgs> {
   readonly statusCode?: number
   /** Body of refusals by a quota: text, or anything that JSON can say. Default: a problem (RFC 9457). */
   readonly message?: unknown | ((...args: [...N, RateLimitInfo]) => unknown)
-  /** Header dialects; `[]` for none. Default `ietf`. */
-  readonly dialect?: DialectName | readonly DialectName[]
+  /** Header dialects, by name or as objects; `[]` for none. Default `ietf`. */
+  readonly dialect?: Dialects
   /** Send those headers always (default), or on refusals only. */
   readonly headers?: 'always' | 'denied'
   readonly retryAfter?: 'seconds' | 'date'
