@@ -16,8 +16,6 @@ export interface Formula {
   oracle(plan: Plan): Oracle
   /** The most that is ever admitted between two instants so far apart, both included. */
   most(plan: Plan, interval: bigint): bigint
-  /** Set where a state that was dropped and begun anew may decide otherwise than one that was kept. */
-  readonly begins?: 'anew'
 }
 
 interface Numbers {
@@ -55,6 +53,7 @@ function flowing(
   { capacity, ceiling }: Numbers,
   scale: bigint,
   flowed: (from: bigint, to: bigint, first: bigint) => bigint,
+  beginsWhenFull = false,
 ): Oracle {
   const events: { readonly at: bigint; readonly units: bigint }[] = []
   const level = (now: bigint): bigint => {
@@ -69,6 +68,7 @@ function flowing(
   return {
     admits: (now, cost) => level(now) + cost * scale <= capacity * scale,
     charge(now, cost) {
+      if (beginsWhenFull && level(now) === 0n) events.length = 0
       events.push({ at: now, units: least(cost * scale, ceiling * scale - level(now)) })
     },
     refund(now, cost, charged) {
@@ -151,7 +151,7 @@ export const bucketFormula: Formula = {
 
 export const gcraFormula: Formula = { oracle: (plan) => scheduled(numbersOf(plan)), most: bucketFormula.most }
 
-/** A bucket refilled at whole periods from its first charge. */
+/** A bucket refilled at whole periods from the charge that found it full. */
 export const intervalFormula: Formula = {
   oracle(plan) {
     const numbers = numbersOf(plan)
@@ -160,11 +160,11 @@ export const intervalFormula: Formula = {
       numbers,
       1n,
       (from, to, first) => ((to - first) / period - (from - first) / period) * limit,
+      true,
     )
   },
   most: ({ capacity, limit, period }, interval) =>
     BigInt(capacity) + each(BigInt(limit), BigInt(period), interval),
-  begins: 'anew',
 }
 
 export const fixedWindowFormula: Formula = {

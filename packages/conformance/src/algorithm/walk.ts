@@ -41,7 +41,7 @@ class Walker {
   readonly #formula: Formula
   readonly #options: WalkOptions
   readonly #subject: StateUnderTest
-  #oracle: Oracle
+  readonly #oracle: Oracle
   /** The clock, in microseconds. */
   #ticks = 0
   /** Last admission, in units. */
@@ -68,9 +68,7 @@ class Walker {
   step(die: number): void {
     const [move, act, share] = [die % 16, (die >>> 4) % 16, (die >>> 8) / 2 ** 24]
     this.#moveTo(this.#target(move, share))
-    if (this.#options.drops && this.#subject.drop(this.#ticks) && this.#formula.begins === 'anew') {
-      this.#oracle = this.#formula.oracle(this.#plan)
-    }
+    if (this.#options.drops) this.#subject.drop(this.#ticks)
     if (this.#options.corrects && act % 3 === 0 && this.#charges.length > 0) this.#correct(act, share)
     else this.#ask(this.#cost(act, share))
   }

@@ -29,25 +29,8 @@ export interface Hits {
   readonly endsInMs: number
 }
 
-/**
- * Checks in windows that open with a key's first hit. A store in process may keep the beat of windows long over: it
- * is made to forget it. One that is shared forgets by itself.
- */
-export function checkIn(
-  windowMs: number,
-  limiter: Limiter<string, boolean>,
-  key: string,
-): MaybePromise<Decision> {
-  const decision = limiter.check(textOf(key))
-  if (decision instanceof Promise) return decision
-  const { allowed, limit, remaining, resetAfterMs } = decision
-  if (!allowed || limit - remaining !== 1 || resetAfterMs === windowMs) return decision
-  limiter.reset(textOf(key))
-  return limiter.check(textOf(key))
-}
-
 /** These libraries take numbers for keys, too: users' ids, say. */
-function textOf(key: string): string {
+export function textOf(key: string): string {
   return Number.isFinite(key) ? String(key) : key
 }
 
@@ -72,7 +55,7 @@ export function hitCounter(store: Store, name: string, windowMs: number): HitCou
     endsInMs: resetAfterMs ?? 0,
   })
   return {
-    hit: (key) => andThen(checkIn(windowMs, limiter, key), hitsOf),
+    hit: (key) => andThen(limiter.check(textOf(key)), hitsOf),
     look: (key) => andThen(limiter.peek(textOf(key)), hitsOf),
     takeBack: (key) =>
       andThen(limiter.peek(textOf(key)), (decision) => {

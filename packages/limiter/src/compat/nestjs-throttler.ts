@@ -1,5 +1,5 @@
 import { createLimiter, type Limiter } from '../limiter.ts'
-import { checkIn, type CompatOptions, placeOf } from './hits.ts'
+import { type CompatOptions, placeOf, textOf } from './hits.ts'
 
 /** What @nestjs/throttler asks of a storage; times of the answer are in seconds, rounded up. */
 export interface ThrottlerStorage {
@@ -43,7 +43,7 @@ export function throttlerStorage(options: CompatOptions = {}): ThrottlerStorage 
   }
   return {
     async increment(key, ttl, limit, blockDuration, throttler) {
-      const decision = await checkIn(ttl, limiterFor(ttl, limit, blockDuration, throttler), key)
+      const decision = await limiterFor(ttl, limit, blockDuration, throttler).check(textOf(key))
       const { allowed, remaining, resetAfterMs, retryAfterMs, policies } = decision
       // The refusal that blocks tells of the window; those that follow, of the block.
       const block = policies[0]?.blocked ? 0 : blockDuration

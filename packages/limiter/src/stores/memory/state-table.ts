@@ -23,10 +23,7 @@ export interface StateTable {
   sweep(states: number, now: number): void
 }
 
-/**
- * A store of no more states than this drops none: that would save less than it costs, and a bucket refilled by
- * interval keeps its phase.
- */
+/** A store of no more states than this deletes none: that would save less than it costs. */
 export const DROPS_ABOVE = 1_024
 
 /** Buckets that a table's keys beyond the cap share. */

@@ -14,6 +14,7 @@ const CHILD = `
 import { Redis } from 'ioredis'
 import { planOf } from '@sluice/limiter/algorithms'
 import { RedisStore } from '@sluice/limiter/stores/redis'
+import { stepFor } from '@sluice/limiter/testing'
 
 const [port, hours] = process.argv.slice(1).map(Number)
 const [now, date] = [performance.now.bind(performance), Date.now]
@@ -29,13 +30,14 @@ const kinds = {
   many: [planOf({ algorithm: 'gcra', limit: 5, period: '3650d' }), ${KEYS}, (i) => 'k' + i],
 }
 const granted = {}
-for (const [policy, [plan, asks, keyOf]] of Object.entries(kinds)) {
+for (const [name, [plan, asks, keyOf]] of Object.entries(kinds)) {
+  const { rule } = stepFor(plan, { name })
   let next = 0
-  granted[policy] = 0
+  granted[name] = 0
   await Promise.all(Array.from({ length: 64 }, async () => {
     while (next < asks) {
-      const step = { plan, policy, key: keyOf(next++), cost: 1, role: 'enforce' }
-      if ((await store.decide([step], false)).allowed) granted[policy]++
+      const step = { rule, key: keyOf(next++), cost: 1 }
+      if ((await store.decide([step], false)).allowed) granted[name]++
     }
   }))
 }

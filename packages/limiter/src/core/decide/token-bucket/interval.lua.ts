@@ -21,7 +21,7 @@ if p.limit == 0 then return huge end
 return ceilDiv(missing, p.limit) * p.period - fmod(now - c[3], p.period)`,
   charge: `
 local taken = out(p, c, now)
-if c[1] == 0 and c[2] == 0 and c[3] == 0 then c[3] = now end
+if taken == 0 then c[3] = now end
 c[2] = taken + min(cost, p.ceiling - taken)`,
   refund: `
 if charged < c[3] then return end

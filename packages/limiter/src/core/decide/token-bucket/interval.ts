@@ -4,11 +4,10 @@ import { type BucketOptions, bucketOptions } from '../level.ts'
 import { periodTicks } from '../period.ts'
 
 /**
- * A token bucket whose `limit` tokens arrive together, at whole periods counted from the key's first charge.
- * In any interval I it admits at most burst + limit·(⌊I/period⌋ + 1).
+ * A token bucket whose `limit` tokens arrive together, at whole periods counted from the charge that found the bucket
+ * full: a full bucket means the same as no state. In any interval I it admits at most burst + limit·(⌊I/period⌋ + 1).
  *
- * Cells: last admission, tokens out, instant of the first charge. The last keeps its phase for as long as the
- * store keeps the state; a full bucket may be dropped, and its next charge then begins a new phase.
+ * Cells: last admission, tokens out, instant of the charge that found the bucket full.
  */
 export const intervalBucket: Algorithm<Plan, BucketOptions> = {
   name: 'token-bucket',
@@ -41,7 +40,7 @@ export const intervalBucket: Algorithm<Plan, BucketOptions> = {
   },
   charge(plan, cells, offset, now, cost, _chargeId, left) {
     const taken = plan.capacity - left
-    if (cells[offset] === 0 && cells[offset + 1] === 0 && cells[offset + 2] === 0) cells[offset + 2] = now
+    if (taken === 0) cells[offset + 2] = now
     cells[offset + 1] = taken + Math.min(cost, plan.ceiling - taken)
   },
   /** As refundLevel in level.ts: never more than can still be out of a charge that old. */
