@@ -118,6 +118,6 @@ describe('Hono', () => {
       expect(await (await app.request('/', {}, env)).text()).toBe(key)
     }
     app.onError((error, c) => c.text(error.message, 500))
-    expect(await (await app.request('/')).text()).toMatch('neither key nor client address')
+    expect(await (await app.request('/')).text()).toMatch('neither a key nor a client address')
   })
 })

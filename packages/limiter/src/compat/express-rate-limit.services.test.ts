@@ -116,7 +116,7 @@ describe('in express-rate-limit', () => {
     await counters.increment(42 as never)
     expect(await counters.increment('42')).toMatchObject({ totalHits: 2 })
     for (const none of [undefined, null, Number.NaN]) {
-      expect(() => counters.increment(none as never)).toThrow('a key must be text')
+      expect(() => counters.increment(none as never)).toThrow('key must be a string')
     }
   })
 

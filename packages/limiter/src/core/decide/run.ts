@@ -160,7 +160,8 @@ function charge<S extends Slot>(step: Step, cost: number, slot: S, states: State
   const left = plan.algorithm.remaining(plan, cells, offset, now)
   plan.algorithm.charge(plan, cells, offset, now, cost, chargeId, left)
   cells[offset] = now
-  slot.left = left - cost
+  // What no longer fits was cut off at the ceiling.
+  slot.left = cost <= left ? left - cost : plan.algorithm.remaining(plan, cells, offset, now)
 }
 
 function isCharged({ cost }: Step, { allowed }: Slot): boolean {
