@@ -129,7 +129,8 @@ function repeat({ outcome, asked, answered }: Refusal, now: number, maxAge: numb
   const [figures] = outcome.figures as [Figures]
   const more = figures.moreAfterMs ?? Number.POSITIVE_INFINITY
   const retry = figures.retryAfterMs ?? Number.POSITIVE_INFINITY
-  if (now - asked >= Math.min(retry, more, maxAge)) return undefined
+  // In whole microseconds: the difference of two readings may lie a hair below the wait that has just passed.
+  if (Math.round((now - asked) * 1_000) >= Math.round(Math.min(retry, more, maxAge) * 1_000)) return undefined
   const since = Math.round((now - answered) * 1_000)
   const shorter = (ms: number | null): number | null =>
     ms === null ? null : (Math.round(ms * 1_000) - since) / 1_000
