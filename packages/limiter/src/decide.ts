@@ -3,7 +3,6 @@ export {
   type ActualCost,
   actualCostOf,
   bindingStep,
-  chargedSteps,
   chargesOf,
 } from './core/decide/charges.ts'
 export { admitted, binding } from './core/decide/combine.ts'
@@ -16,7 +15,7 @@ export {
   receiptOf,
 } from './core/decide/decision.ts'
 export { LoadedStates, type StateRef, statesOf } from './core/decide/loaded-states.ts'
-export type { Outcome } from './core/decide/outcome.ts'
+export { chargedAt, type Outcome } from './core/decide/outcome.ts'
 export { canRefuse, type Role } from './core/decide/role.ts'
 export {
   type OnLimit,

@@ -1,6 +1,6 @@
 import { type ActualCost, actualCostOf, chargesOf } from './core/decide/charges.ts'
 import { checkedCost } from './core/decide/cost.ts'
-import { type Decision, decisionOf, type Receipt, receiptOf } from './core/decide/decision.ts'
+import { type Decision, decisionOf, type Receipt, receiptOf, takeRefund } from './core/decide/decision.ts'
 import { MAX } from './core/decide/integers.ts'
 import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
@@ -41,7 +41,7 @@ export interface Engine<Async extends boolean = boolean> {
   /** Corrects charges, all together; `false` when `once` was spent or is over. */
   correct(domain: string, charges: readonly Charge[], once?: Once): MaybePromise<boolean, Async>
   /**
-   * Gives back what a decision charged, or `amount` of it.
+   * Gives back what a decision charged, or `amount` of it: once, and all refunds together no more than was charged.
    * @throws TypeError for what is not a decision, or an amount that is no cost
    */
   refund(domain: string, decision: Decision, amount?: number): MaybePromise<boolean, Async>
@@ -85,10 +85,10 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
       correct(domain, chargesOf(ownReceipt(decision), actualCostOf(actual)), once),
     correct,
     refund(domain, decision, amount) {
-      const given = amount === undefined ? undefined : checkedCost(amount)
+      const refundable = takeRefund(decision, amount === undefined ? MAX : checkedCost(amount))
       return correct(
         domain,
-        chargesOf(ownReceipt(decision), ({ cost }) => Math.max(0, cost - (given ?? cost))),
+        chargesOf(ownReceipt(decision), ({ cost }) => cost - refundable(cost)),
       )
     },
     reset: (states) => all(states.map((state) => store.reset(state))),

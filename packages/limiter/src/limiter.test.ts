@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { variantsOf } from '@sluice/conformance'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { ConfigError, createLimiter, type Decision, MemoryStore } from './index.ts'
 import type { Event } from './observe/events.ts'
@@ -456,5 +457,21 @@ describe('reservations and refunds', () => {
       { type: 'settled', settled: true },
       { type: 'settled', settled: false },
     ])
+  })
+
+  it('OF-06: gives a decision back once, in parts or as a whole, and never more than it took', () => {
+    for (const { name, policy } of variantsOf()) {
+      const limiter = createLimiter({ ...setUp(), policies: { p: { ...policy, limit: 10, period: '1m' } } })
+      const first = limiter.check('k', { cost: 4 })
+      limiter.check('k', { cost: 4 })
+      for (let i = 0; i < 2; i++) limiter.refund(first)
+      expect(limiter.peek('k').remaining, name).toBe(6)
+      if (policy.algorithm === 'concurrency') continue
+      const parts = limiter.check('k', { cost: 5 })
+      for (const amount of [2, 2, 2, 9]) limiter.refund(parts, amount)
+      expect(limiter.peek('k').remaining, name).toBe(6)
+      limiter.refund(limiter.check('k', { cost: 9 }))
+      expect(limiter.peek('k').remaining, name).toBe(6)
+    }
   })
 })

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { type Plan, planOf } from '@sluice/limiter/algorithms'
-import type { Step } from '@sluice/limiter/decide'
+import { chargedAt, type Step } from '@sluice/limiter/decide'
 import { type Bench, PLANS, perMinute, type Tests, tenPerTen } from './bench.ts'
 
 /** What becomes of a charge that is corrected later, by one algorithm. */
@@ -31,6 +31,20 @@ function correctionsBy(name: string, plan: Plan): Tests {
       if (name.startsWith('sliding-window-counter')) return // there the window before still counts, so it can be given back
       await bench.store.settle([{ step, at, change }])
       equal((await bench.peek(step)).remaining, 0)
+    },
+
+    [`OF-03: gives back what was charged while the clock was behind: ${name}`]: async (bench) => {
+      const step = bench.step('p', plan)
+      await bench.ask(step)
+      bench.clock.advance(-500)
+      const held = { ...step, cost: 5 }
+      const outcome = await bench.decide(held)
+      equal(outcome.figures[0]!.remaining, 4)
+      await bench.store.settle([{ step: held, at: chargedAt(outcome, 0), change: -5 }])
+      equal((await bench.peek(step)).remaining, 9)
+      const several = await bench.decide(bench.step('other', plan), held)
+      await bench.store.settle([{ step: held, at: chargedAt(several, 1), change: -5 }])
+      equal((await bench.peek(step)).remaining, 9)
     },
 
     [`waits out a debt: ${name}`]: async (bench) => {

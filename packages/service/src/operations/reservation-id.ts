@@ -9,6 +9,8 @@ export interface ReservedCharge
     Pick<Rule, 'name' | 'namespace' | 'onStoreError'> {
   /** The plan is made of it again, so that a reservation outlives a reload, and may be settled at another node. */
   readonly policy: Policy
+  /** When it was charged: microseconds of the store's clock. */
+  readonly at: number
 }
 
 /** What was reserved. */
@@ -16,8 +18,7 @@ export interface ReservedRequest {
   readonly domain: string
   /** Names the reservation, so that it is settled once. */
   readonly id: string
-  /** When it was charged and until when it can be settled: microseconds of the store's clock. */
-  readonly at: number
+  /** Until when it can be settled: microseconds of the store's clock. */
   readonly until: number
   /** Charged without the shared store. */
   readonly degraded?: true

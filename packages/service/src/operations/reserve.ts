@@ -1,5 +1,5 @@
 import { policyOf } from '@sluice/limiter/algorithms'
-import { chargedSteps, receiptOf, type Step } from '@sluice/limiter/decide'
+import { type Charge, chargesOf, receiptOf } from '@sluice/limiter/decide'
 import type { Pipeline, Question, ReservedReply } from '@sluice/limiter/pipeline'
 import type { ReservationIds, ReservedCharge } from './reservation-id.ts'
 
@@ -18,19 +18,18 @@ export async function reserve(
   const reply = await pipeline.reserve(question, ttlMs)
   const left = receiptOf(reply.decision)!
   if (!left.charged) return { ...reply, id: null }
-  const { at, chargedAt = at, degraded } = left.outcome
-  const charges = chargedSteps(left).map(chargeOf)
+  const { degraded } = left.outcome
+  const charges = chargesOf(left, () => undefined).map(chargeOf)
   const id = ids.seal({
     domain: question.domain,
     ...reply.once,
-    at: chargedAt,
     ...(degraded && { degraded }),
     charges,
   })
   return { ...reply, id }
 }
 
-function chargeOf({ rule, ...step }: Step): ReservedCharge {
+function chargeOf({ step: { rule, ...step }, at }: Charge): ReservedCharge {
   const { name, namespace, onStoreError, plan } = rule
-  return { ...step, name, namespace, onStoreError, policy: policyOf(plan) }
+  return { ...step, at, name, namespace, onStoreError, policy: policyOf(plan) }
 }

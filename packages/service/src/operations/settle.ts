@@ -57,8 +57,8 @@ function costsOf(charges: readonly ReservedCharge[], { cost, costs = {} }: Actua
   })
 }
 
-function changeOf({ at, degraded }: ReservedRequest, reserved: ReservedCharge, actual: number): Charge {
-  const { name, namespace, onStoreError, policy, ...rest } = reserved
+function changeOf({ degraded }: ReservedRequest, reserved: ReservedCharge, actual: number): Charge {
+  const { name, namespace, onStoreError, policy, at, ...rest } = reserved
   const step = { ...rest, rule: ruleOf(name, namespace, planOf(policy), { onStoreError }) }
   const settled = holdsSlots(step) ? 0 : actual // a slot is released, whatever it cost
   return { step, at, change: settled - reserved.cost, ...(degraded && { degraded }) }

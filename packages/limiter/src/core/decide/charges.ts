@@ -1,12 +1,8 @@
 import { checkedCost } from './cost.ts'
 import { type Decision, type Receipt, receiptOf } from './decision.ts'
+import { chargedAt } from './outcome.ts'
 import type { Charge } from './run.ts'
 import { holdsSlots, type Step } from './step.ts'
-
-/** The steps for which a request was charged: of one that was refused, or only looked, none. */
-export function chargedSteps({ steps, outcome: { figures }, charged }: Receipt): readonly Step[] {
-  return charged ? steps.filter((_, i) => figures[i]!.allowed) : []
-}
 
 /** One cost for every rule, or by the names of rules; whole, from 0 to 2^53−1. */
 export type ActualCost = number | Readonly<Record<string, number>>
@@ -27,12 +23,20 @@ export function actualCostOf(actual: ActualCost | undefined): (step: Step) => nu
  * What corrects a request's charges to their actual costs. Slots that are held are released, whatever they cost.
  * @param actual whole, from 0; `undefined` leaves a step as it was charged
  */
-export function chargesOf(receipt: Receipt, actual: (step: Step) => number | undefined): Charge[] {
-  const { at, chargedAt = at, degraded } = receipt.outcome
-  return chargedSteps(receipt).map((step) => {
+export function chargesOf(
+  { steps, outcome, charged }: Receipt,
+  actual: (step: Step) => number | undefined,
+): Charge[] {
+  const { figures, degraded } = outcome
+  const charges: Charge[] = []
+  for (let i = 0; i < steps.length; i++) {
+    const step = steps[i]!
+    if (!charged || !figures[i]!.allowed) continue
     const cost = holdsSlots(step) ? 0 : (actual(step) ?? step.cost)
-    return { step, at: chargedAt, change: cost - step.cost, ...(degraded && { degraded }) }
-  })
+    const at = chargedAt(outcome, i)
+    charges.push({ step, at, change: cost - step.cost, ...(degraded && { degraded }) })
+  }
+  return charges
 }
 
 /** The step that decided a request: its rule is the one that `decision.policy` names. */

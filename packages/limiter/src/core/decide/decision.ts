@@ -97,6 +97,8 @@ class DecisionRecord implements Decision {
   readonly #peek: boolean
   readonly #bound: number
   #policies: readonly PolicyFigures[] | undefined
+  /** Units of the cost that were given back already. */
+  #refunded = 0
 
   /** @param bound the place of the step that decided; −1: none can refuse */
   constructor(
@@ -137,6 +139,13 @@ class DecisionRecord implements Decision {
     }
   }
 
+  static takeRefund(decision: Decision, amount: number): (cost: number) => number {
+    if (!(#outcome in decision)) throw new TypeError('only a decision of a limiter can be refunded')
+    const before = decision.#refunded
+    decision.#refunded = Math.min(Number.MAX_SAFE_INTEGER, before + amount)
+    return (cost) => Math.min(amount, Math.max(0, cost - before))
+  }
+
   static decidedAt(decision: Decision): number | undefined {
     return #outcome in decision ? decision.#outcome.at : undefined
   }
@@ -158,6 +167,14 @@ class DecisionRecord implements Decision {
 
 /** The receipt of a decision; `undefined` for what was not decided here, such as a copy. */
 export const receiptOf: (decision: Decision) => Receipt | undefined = DecisionRecord.receiptOf
+
+/**
+ * Notes that `amount` units of a decision are given back: all refunds together come to what was charged, and no more.
+ * @returns how much of a step's cost this refund may give back
+ * @throws TypeError for what was not decided here
+ */
+export const takeRefund: (decision: Decision, amount: number) => (cost: number) => number =
+  DecisionRecord.takeRefund
 
 /** The instant of a decision by its store's clock, in microseconds; `undefined` as for {@link receiptOf}. */
 export const decidedAt: (decision: Decision) => number | undefined = DecisionRecord.decidedAt

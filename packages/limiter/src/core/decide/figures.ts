@@ -39,6 +39,11 @@ export function inUnits({ unit }: StatePlan, ticks: number): number {
   return unit === 1 ? ticks : Math.floor(ticks / unit)
 }
 
+/** The instant in microseconds that a reading used: its clock's own, unless that was held at the last admission. */
+export function instantUsed({ unit }: StatePlan, { now, ticks }: Pick<Reading, 'now' | 'ticks'>): number {
+  return now * unit > ticks ? now * unit : ticks
+}
+
 /** One key's state as a request found it. */
 export interface Reading {
   cells: Cells

@@ -41,7 +41,8 @@ export class LoadedStates implements States {
   readonly #refs: readonly StateRef[]
   readonly #loaded: readonly (readonly number[] | undefined)[]
   readonly #cells = new Map<string, Cells>()
-  readonly #phases = new Map<string, number>()
+  /** The plans that asked for a state, and their phases: the most patient one decides when it may be deleted. */
+  readonly #users = new Map<string, { readonly plan: StatePlan; readonly phase: number }[]>()
   readonly #slots: Slot[] = []
 
   /** @param cells the integers of each state, as they were read; `undefined` where there is none */
@@ -60,7 +61,9 @@ export class LoadedStates implements States {
 
   find(namespace: string, plan: StatePlan, key: string, _now: number, slot: Slot, phase: number): void {
     const name = nameOf({ namespace, plan, key })
-    this.#phases.set(name, phase)
+    const users = this.#users.get(name)
+    if (users === undefined) this.#users.set(name, [{ plan, phase }])
+    else users.push({ plan, phase })
     slot.cells = this.#cells.get(name) ?? NO_CELLS
     slot.offset = 0
   }
@@ -77,8 +80,9 @@ export class LoadedStates implements States {
       const name = nameOf(ref)
       const cells = this.#cells.get(name)
       if (cells === undefined || isSame(cells, this.#loaded[index])) return []
-      const expiresAt = droppableAt(ref.plan, cells, 0) * ref.plan.unit + (this.#phases.get(name) ?? 0)
-      return [{ index, cells, expiresAt }]
+      const users = this.#users.get(name) ?? []
+      const ends = users.map(({ plan, phase }) => droppableAt(plan, cells, 0) * plan.unit + phase)
+      return [{ index, cells, expiresAt: Math.max(...ends) }]
     })
   }
 }

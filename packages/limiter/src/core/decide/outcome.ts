@@ -7,8 +7,18 @@ export interface Outcome {
   readonly at: number
   /** When it was charged, where that was before the decision: its units had been taken ahead. */
   readonly chargedAt?: number
+  /**
+   * The instant of each step's charge, in microseconds, where one is not `at`: a clock that stepped back was held at the
+   * key's last admission, or several nodes decided, each by its own clock.
+   */
+  readonly instants?: readonly number[]
   /** One for each step, in order. */
   readonly figures: readonly Figures[]
   /** Made without the shared store, by each rule's `onStoreError`. */
   readonly degraded?: true
+}
+
+/** When a step was charged, in microseconds: what a correction of the charge must say. */
+export function chargedAt({ at, chargedAt = at, instants }: Outcome, step: number): number {
+  return instants?.[step] ?? chargedAt
 }

@@ -1,7 +1,15 @@
 import type { Cells, StatePlan } from './algorithm.ts'
 import { type BlockPlan, blockedFor, countRefusal, setBlock } from './block/block.ts'
 import { admitted } from './combine.ts'
-import { type Figures, figuresOf, instantOf, inUnits, type Reading, underBlock } from './figures.ts'
+import {
+  type Figures,
+  figuresOf,
+  instantOf,
+  instantUsed,
+  inUnits,
+  type Reading,
+  underBlock,
+} from './figures.ts'
 import type { Outcome } from './outcome.ts'
 import type { Rule } from './rule.ts'
 import type { StateName, Step } from './step.ts'
@@ -75,13 +83,26 @@ export function run<S extends Slot>(
     charge(steps[i]!, steps[i]!.cost, slots[i]!, states)
     figures[i] = answer(steps[i]!, slots[i]!)
   }
-  return { allowed, at, figures }
+  const instants = instantsOf(steps, slots, at)
+  return instants === undefined ? { allowed, at, figures } : { allowed, at, figures, instants }
+}
+
+/** The instant of each step's charge, where one is not `at`. */
+function instantsOf(
+  steps: readonly Step[],
+  slots: readonly Slot[],
+  at: number,
+): readonly number[] | undefined {
+  let held = false
+  for (let i = 0; i < steps.length; i++) held ||= slots[i]!.now * steps[i]!.rule.plan.unit > slots[i]!.ticks
+  if (!held) return undefined
+  return steps.map(({ rule, phase = 0 }, i) => Math.max(at, instantUsed(rule.plan, slots[i]!) + phase))
 }
 
 /** A later correction of one step's charge. */
 export interface Charge {
   readonly step: Step
-  /** When the step was charged ({@link Outcome.chargedAt}, else {@link Outcome.at}). */
+  /** When the step was charged: `chargedAt` of outcome.ts, in microseconds. */
   readonly at: number
   /** Above 0: charge so much more, even into debt. Below 0: give so much back, where the charge still counts. */
   readonly change: number

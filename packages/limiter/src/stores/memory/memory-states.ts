@@ -45,7 +45,7 @@ export class MemoryStates implements States<MemorySlot> {
     if (phase > 0) table.lag = Math.max(table.lag, Math.ceil(phase / plan.unit))
     slot.table = table
     slot.cells = offset < 0 ? NO_CELLS : table.cells
-    slot.offset = offset < 0 ? 0 : offset
+    slot.offset = Math.max(offset, 0)
   }
 
   place(_namespace: string, _plan: StatePlan, key: string, now: number, slot: MemorySlot): void {

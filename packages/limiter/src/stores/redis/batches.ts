@@ -1,5 +1,5 @@
 import { admitted } from '../../core/decide/combine.ts'
-import { type Figures, figuresFrom, underBlock } from '../../core/decide/figures.ts'
+import { type Figures, figuresFrom, instantUsed, underBlock } from '../../core/decide/figures.ts'
 import { newSlot } from '../../core/decide/run.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { Outcome, Step } from '../store.ts'
@@ -164,6 +164,7 @@ function outcomeOf(steps: readonly Step[], reply: readonly number[], from: numbe
   const at = reply[0]!
   const figures: Figures[] = new Array(steps.length)
   const reading = newSlot()
+  let instants: number[] | undefined
   let n = from
   for (let i = 0; i < steps.length; i++) {
     const { rule, phase = 0 } = steps[i]!
@@ -173,12 +174,17 @@ function outcomeOf(steps: readonly Step[], reply: readonly number[], from: numbe
     reading.delay = never(reply[n + 4]!)
     reading.now = reply[n + 5]!
     reading.ticks = at - phase
+    if (reading.now * rule.plan.unit > reading.ticks) {
+      instants ??= new Array(steps.length).fill(at)
+      instants[i] = instantUsed(rule.plan, reading) + phase
+    }
     const own = figuresFrom(rule.plan, reading, retry, never(reply[n + 2]!), never(reply[n + 3]!))
     n += FIGURES
     const blocked = rule.block === undefined ? 0 : reply[n++]!
     figures[i] = blocked > 0 ? underBlock(own, blocked) : own
   }
-  return { allowed: admitted(steps, figures), at, figures }
+  const outcome = { allowed: admitted(steps, figures), at, figures }
+  return instants === undefined ? outcome : { ...outcome, instants }
 }
 
 function never(units: number): number {

@@ -1,6 +1,7 @@
 import { chargesOf } from '../../core/decide/charges.ts'
 import { admitted } from '../../core/decide/combine.ts'
 import type { Figures } from '../../core/decide/figures.ts'
+import { chargedAt } from '../../core/decide/outcome.ts'
 import type { Rule } from '../../core/decide/rule.ts'
 import type { Charge, Outcome, Step } from '../store.ts'
 
@@ -39,7 +40,9 @@ export async function decideSplit(
   const figures = gathered(groups, outcomes)
   const at = Math.max(...outcomes.map((outcome) => outcome?.at ?? 0))
   const allowed = failed === undefined && admitted(steps, figures)
-  if (allowed || (peek && failed === undefined)) return { allowed, at, figures }
+  if (allowed || (peek && failed === undefined)) {
+    return { allowed, at, figures, instants: instantsOf(groups, outcomes) }
+  }
   const after = await Promise.all(groups.map((group, i) => undone(group, outcomes[i], peek, ask)))
   if (failed !== undefined) throw failed.reason
   return { allowed, at, figures: gathered(groups, after) }
@@ -56,6 +59,15 @@ async function undone(
   if (charges.length === 0) return outcome
   await ask.settle(charges)
   return ask.decide(group.steps, true, group.slot)
+}
+
+/** When each step was charged, by its own node. */
+function instantsOf(groups: readonly Group[], outcomes: readonly (Outcome | undefined)[]): number[] {
+  const instants: number[] = []
+  for (const [i, { places }] of groups.entries()) {
+    for (const [j, place] of places.entries()) instants[place] = chargedAt(outcomes[i]!, j)
+  }
+  return instants
 }
 
 /** The figures of all groups in the order of the request's steps. */

@@ -103,4 +103,14 @@ describe('Redis with an algorithm that has no twin', () => {
     expect((await store.decide([step], false)).allowed).toBe(false)
     expect([await client.pexpiretime(name!), await client.dumpBuffer(name!)]).toEqual([till, kept])
   })
+
+  it('keeps a state for as long as the most patient of the rules needs that share it', async () => {
+    const store = new RedisStore({ client, prefix: 'patient' })
+    const five = planOf({ algorithm: 'fixed-window', limit: 5, period: '365d' })
+    const none = { ...withoutTwin(planOf({ algorithm: 'fixed-window', limit: 0, period: '365d' })) }
+    const enforced = stepFor(withoutTwin(five), { cost: 5 })
+    await store.decide([enforced, stepFor(none, { mode: 'shadow' })], false)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect((await store.decide([enforced], false)).allowed).toBe(false)
+  })
 })
