@@ -36,6 +36,8 @@ export type Dialects = DialectName | readonly DialectName[] | readonly Dialect[]
 /**
  * The dialects of these names, which go out side by side.
  * @throws ConfigError for an unknown name, or two dialects that would send the same header
+ * @example
+ * dialectsOf(['ietf', 'x-ratelimit']).map(({ name }) => name) // ['ietf', 'x-ratelimit']
  */
 export function dialectsOf(named: Dialects): readonly Dialect[] {
   const names = typeof named === 'string' ? [named] : named
@@ -52,7 +54,11 @@ export function dialectsOf(named: Dialects): readonly Dialect[] {
   return chosen
 }
 
-/** What a browser's script may not read unless `Access-Control-Expose-Headers` lists it. */
+/**
+ * What a browser's script may not read unless `Access-Control-Expose-Headers` lists it: the names of headers.
+ * @example
+ * exposedHeaders(dialectsOf('ietf')) // ['Retry-After', 'RateLimit-Policy', 'RateLimit']
+ */
 export function exposedHeaders(chosen: readonly Dialect[]): string[] {
   return ['Retry-After', ...chosen.flatMap((dialect) => dialect.names)]
 }
