@@ -8,7 +8,12 @@ import { COMMON, helpOf, overview } from './help.ts'
 import type { Io, Output } from './io.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Runs one command line, without `node` and the script's name. Never throws for a user's mistake. */
+/**
+ * Runs one command line, without `node` and the script's name. Never throws for a user's mistake.
+ * @returns the exit code: 0, fine; 1, a mistake or a difference was found; 2, used wrongly, or it could not run
+ * @example
+ * process.exitCode = await main(['check', 'rulebook.yaml'], process)
+ */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   const lost = [watch(io.stdout), watch(io.stderr)]
   const [name = '', ...rest] = argv

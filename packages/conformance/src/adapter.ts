@@ -15,7 +15,14 @@ export {
   served,
 } from './adapter/bench.ts'
 
-/** What every adapter must show, over real sockets. Time stands still, and waits end, as the tests say. */
+/**
+ * What every adapter must show, over real sockets. Time stands still, and waits end, as the tests say.
+ * @example
+ * adapterSuite({ describe, it }, 'Koa', {
+ *   header: ([ctx], name) => ctx.get(name),
+ *   listen: (options, application) => served(appOf(options, application).callback()),
+ * })
+ */
 export function adapterSuite(runner: Runner, name: string, adapter: AdapterUnderTest): void {
   runner.describe(`${name}, as any adapter`, () => {
     refusals(runner, adapter)

@@ -36,6 +36,9 @@ const DICE = fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { minLength: 1, 
  * steps back, up to the largest numbers that it accepts.
  *
  * `SLUICE_SEED` replays the walks of an earlier run.
+ * @example
+ * const subject = { name: 'gcra', policies: policiesOf('gcra'), formula: gcraFormula }
+ * algorithmSuite({ describe, it }, subject) // of vitest, or of node:test
  */
 export function algorithmSuite({ describe, it }: Runner, subject: AlgorithmUnderTest): void {
   const { name, policies, formula, runs: numRuns = Number(process.env.SLUICE_RUNS ?? 10_000) } = subject

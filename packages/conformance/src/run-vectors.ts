@@ -24,6 +24,9 @@ export interface Difference {
 /**
  * Runs every scenario against one store, in a namespace of its own, and removes what it left there.
  * @param makeStore the store under test, keeping the time of `clock` in place of its own; it is closed at the end
+ * @example
+ * const vectors = parseVectors(await readFile('vectors/gcra.json', 'utf8'))
+ * const { failed, differences } = await runVectors(vectors, (clock) => new MemoryStore({ clock }))
  */
 export async function runVectors(
   vectors: Vectors,

@@ -12,7 +12,12 @@ export interface Variant {
   readonly policy: { readonly algorithm: AlgorithmName } & AlgorithmSettings
 }
 
-/** Every algorithm with each combination of the words that its options may have; defaults are left out. */
+/**
+ * Every algorithm with each combination of the words that its options may have; defaults are left out.
+ * @example
+ * variantsOf((name) => name === 'token-bucket').map(({ name }) => name)
+ * // ['token-bucket', 'token-bucket, refill interval']
+ */
 export function variantsOf(wanted: (name: AlgorithmName) => boolean = () => true): readonly Variant[] {
   return (Object.keys(algorithms) as AlgorithmName[]).filter(wanted).flatMap((algorithm) => {
     const options = Object.entries<Option>(algorithms[algorithm].options)

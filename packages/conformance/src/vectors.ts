@@ -43,6 +43,8 @@ const NEVER = ['retry_after_us', 'more_after_us', 'reset_after_us']
 /**
  * Reads a `sluice-vectors/1` file.
  * @throws ConfigError that names the place, such as `scenarios[3].steps[2].cost`
+ * @example
+ * const { scenarios } = parseVectors(await readFile('vectors/gcra.json', 'utf8'))
  */
 export function parseVectors(text: string): Vectors {
   const file = object(parseJson(text), 'the file', ['format', 'scenarios'])

@@ -6,6 +6,9 @@ export interface Clock {
 /**
  * The process's monotonic clock, set to the wall clock once: it never steps, whatever an administrator or NTP does
  * to the wall clock. It may lag behind it by the time that the machine was suspended.
+ * @example
+ * const clock = monotonicClock()
+ * clock.now() // microseconds since the epoch
  */
 export function monotonicClock(): Clock {
   const own = performance // looked up once: to find the global takes longer than to ask it

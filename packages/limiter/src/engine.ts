@@ -54,6 +54,13 @@ export interface Engine<Async extends boolean = boolean> {
   block(states: readonly StateName[], duration: number | string): MaybePromise<void, Async>
 }
 
+/**
+ * The verbs over a store.
+ * @param observe is called with every event: decided, reserved, settled
+ * @example
+ * const engine = createEngine(new MemoryStore())
+ * const decision = engine.decide('shop', [{ rule, key: 'ada', cost: 1 }], false)
+ */
 export function createEngine<Async extends boolean>(store: Store<Async>, observe?: Observer): Engine<Async> {
   const decide: Engine<Async>['decide'] =
     observe === undefined

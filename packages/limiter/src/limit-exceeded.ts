@@ -1,7 +1,15 @@
 import type { Decision } from './core/decide/decision.ts'
 import { SluiceError } from './core/errors.ts'
 
-/** A refusal for whoever prefers to catch it. Its `decision` has the figures. */
+/**
+ * A refusal for whoever prefers to catch it: `ERR_SLUICE_LIMIT_EXCEEDED`. Its `decision` has the figures.
+ * @example
+ * try {
+ *   await limiter.limitOrThrow('ada')
+ * } catch (error) {
+ *   if (error instanceof LimitExceeded) console.log(error.decision.retryAfterMs)
+ * }
+ */
 export class LimitExceeded extends SluiceError {
   readonly decision: Decision
 

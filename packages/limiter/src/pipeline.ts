@@ -127,10 +127,18 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
   }
 }
 
-/** The caller's mistake: HTTP 400. */
+/**
+ * The caller's mistake: HTTP 400.
+ * @example
+ * if (error instanceof BadQuestion) response.writeHead(400).end(error.message)
+ */
 export class BadQuestion extends TypeError {}
 
-/** No rules are loaded for that domain: HTTP 404. */
+/**
+ * No rules are loaded for that domain: HTTP 404.
+ * @example
+ * if (error instanceof UnknownDomain) response.writeHead(404).end(error.message)
+ */
 export class UnknownDomain extends TypeError {}
 
 function match(rules: Rules, { domain, request, descriptors, cost }: Question): Matched {

@@ -13,6 +13,8 @@ export interface LoadOptions {
 /**
  * Loads files and folders (every *.yaml and *.yml below them) as one rulebook: one entry for each domain.
  * @throws RulebookError with every mistake in every file; those between rules once each file is right by itself.
+ * @example
+ * const rules = compile(await loadRulebook(['rules/', 'partners.yaml']))
  */
 export async function loadRulebook(
   paths: readonly string[],
@@ -35,6 +37,8 @@ export async function loadRulebook(
 /**
  * Loads the text of one file. `file` is what problems call it.
  * @throws RulebookError with every mistake in it; those between rules once each rule is right by itself.
+ * @example
+ * const [shop] = loadText('domain: shop\nlimits: [{ name: login, key: [ip], limit: 5/1m }]')
  */
 export function loadText(text: string, file = 'rulebook.yaml'): readonly Domain[] {
   return rulebookOf([readRuleFile(text, file)], [], {})

@@ -8,7 +8,12 @@ export interface Problem extends Position {
   readonly hint?: string
 }
 
-/** `file:line:column: message (did you mean "hint"?)`, on one line. */
+/**
+ * `file:line:column: message (did you mean "hint"?)`, on one line.
+ * @example
+ * formatProblem({ file: 'shop.yaml', line: 3, column: 5, message: 'unknown field "lmit"', hint: 'limit' })
+ * // 'shop.yaml:3:5: unknown field "lmit" (did you mean "limit"?)'
+ */
 export function formatProblem({ file, line, column, message, hint }: Problem): string {
   const question = hint === undefined ? '' : ` (did you mean ${JSON.stringify(hint)}?)`
   return `${file}:${line}:${column}: ${message}${question}`
@@ -17,7 +22,11 @@ export function formatProblem({ file, line, column, message, hint }: Problem): s
 /** How many problems an error's message tells; `problems` has them all. */
 const TOLD = 20
 
-/** A rulebook that cannot be used, with every mistake found in it. `code` is `ERR_SLUICE_RULEBOOK`. */
+/**
+ * A rulebook that cannot be used, with every mistake found in it. `code` is `ERR_SLUICE_RULEBOOK`.
+ * @example
+ * if (error instanceof RulebookError) console.error(error.problems.map(formatProblem).join('\n'))
+ */
 export class RulebookError extends SluiceError {
   readonly problems: readonly Problem[]
 

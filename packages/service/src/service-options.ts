@@ -22,7 +22,7 @@ export interface ServiceOptions {
   readonly fallback?: Omit<FallbackOptions, 'observe'>
   /** How refusals of a store outside this process are repeated; `false`: it is always asked. */
   readonly denyCache?: boolean | Omit<DenyCacheOptions, 'observe'>
-  /** How units of rules with a `lease` are taken ahead of a store outside this process. */
+  /** How units of rules with a `prefetch` are taken ahead of a store outside this process. */
   readonly prefetch?: Omit<PrefetchOptions, 'observe'>
   /**
    * `store`: a store that does not answer makes the service unready. Default: it is a warning, since every rule says

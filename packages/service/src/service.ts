@@ -23,7 +23,13 @@ export interface Service {
   reload(): Promise<Reload>
 }
 
-/** @throws ConfigError for options that mean nothing */
+/**
+ * Makes the service. Nothing is read and nothing listens before `start`.
+ * @throws ConfigError for options that mean nothing
+ * @example
+ * const service = createService({ rules: ['rules/'], http: '127.0.0.1:8080' })
+ * const { http } = await service.start()
+ */
 export function createService(options: ServiceOptions): Service {
   const { http = '127.0.0.1:8080', admin = '127.0.0.1:6070', watch = true, drainMs = 10_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }

@@ -149,7 +149,13 @@ function send(port: number, path: string, { agent, ...ask }: Ask): Promise<Reply
   })
 }
 
-/** A server of `node:http` on a free port of 127.0.0.1, which closes whatever is still open. */
+/**
+ * A server of `node:http` on a free port of 127.0.0.1, which closes whatever is still open.
+ * @example
+ * const { port, close } = await served((request, response) => response.end('hello'))
+ * await fetch(`http://127.0.0.1:${port}/`)
+ * await close()
+ */
 export function served(listener: RequestListener): Promise<Listening> {
   const server = createServer(listener)
   return new Promise((resolve) => {

@@ -182,7 +182,13 @@ export const concurrencyFormula: Formula = {
   most: slidingLogFormula.most,
 }
 
-/** The window before weighs as much as the trailing period still overlaps it. */
+/**
+ * The window before weighs as much as the trailing period still overlaps it.
+ * @param rounding of that weight, to whole units
+ * @example
+ * const policies = policiesOf('sliding-window-counter', { rounding: 'up' })
+ * algorithmSuite({ describe, it }, { name: 'rounding up', policies, formula: slidingCounterFormula('up') })
+ */
 export function slidingCounterFormula(rounding: 'down' | 'up'): Formula {
   return {
     oracle(plan) {

@@ -20,6 +20,8 @@ const UNITS: fc.Arbitrary<number> = fc.oneof(
 /**
  * Policies of one algorithm: tiny, everyday, and as large as it accepts at all.
  * @param more options that it shall have besides
+ * @example
+ * fc.assert(fc.property(policiesOf('gcra', { burst: 5 }), ({ limit }) => limit >= 0))
  */
 export function policiesOf(algorithm: AlgorithmName, more: Partial<Policy> = {}): fc.Arbitrary<Policy> {
   const bursts = Object.hasOwn(algorithms[algorithm].options, 'burst')

@@ -20,6 +20,12 @@ export interface StateUnderTest {
   drop(ticks: number): boolean
 }
 
+/**
+ * One key without any state yet.
+ * @example
+ * const subject = subjectOf(planOf({ algorithm: 'gcra', limit: 10, period: '1s' }))
+ * subject.decide(0, 1, 0).remaining // 9
+ */
 export function subjectOf(plan: Plan): StateUnderTest {
   const { algorithm } = plan
   const none: Cells = new Float64Array(8)

@@ -9,7 +9,15 @@ const MIDNIGHT = 1_767_225_600_000_000
 /** Seconds after a midnight (UTC), or a time of that day such as `2:00:58`. */
 type At = number | string
 
-/** Sends one key requests, and holds what it is told to the third column: see {@link replay}. */
+/**
+ * Sends one key requests, and holds what it is told to the third column: see {@link replay}.
+ * @throws AssertionError for a row that is told something else
+ * @example
+ * workedExample({ algorithm: 'token-bucket', limit: 2, period: '1s' }, [
+ *   [0, 2, '0 left'],
+ *   [0.25, 1, 'wait 250 ms'],
+ * ])
+ */
 export function workedExample(
   policy: Policy,
   rows: readonly (readonly [at: At, cost: number, told: string])[],
@@ -22,6 +30,8 @@ export function workedExample(
 /**
  * Sends one key requests, and tells in short what becomes of each: `3 left`, `3 left, in 2000 ms` where it queues,
  * `wait 500 ms`, or `never`. A cost not given is 1.
+ * @example
+ * replay({ algorithm: 'token-bucket', limit: 2, period: '1s' }, [[0, 2], [0.25]]) // ['0 left', 'wait 250 ms']
  */
 export function replay(
   policy: Policy,

@@ -32,6 +32,9 @@ export interface RateLimitMiddleware {
  * Middleware for Express 4 and 5. One that is used in several places limits them together, and counts a request
  * once. Failures go to `next`.
  * @throws ConfigError for options that mean nothing
+ * @example
+ * app.use(rateLimit({ limit: 100, period: '15m' }))
+ * app.post('/login', rateLimit({ limit: 5, period: '1m', skipSuccessfulRequests: true }), login)
  */
 export function rateLimit(options: ExpressOptions): RateLimitMiddleware {
   const { handler } = options

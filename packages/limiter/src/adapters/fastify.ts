@@ -91,6 +91,9 @@ const OWN = ['global', 'hook', 'groupId', 'errorResponseBuilder', 'prefix', 'log
 /**
  * The plugin: limits the routes that its scope declares after it. `request.rateLimit` has the figures.
  * @throws ConfigError, on registration, for options that mean nothing
+ * @example
+ * await app.register(rateLimit, { limit: 100, period: '15m' })
+ * app.post('/pay', { config: { rateLimit: { limit: 3, period: '1m' } } }, pay)
  */
 export const rateLimit: FastifyPluginAsync<FastifyRateLimitOptions> = Object.assign(
   async (app: FastifyInstance, options: FastifyRateLimitOptions) => {

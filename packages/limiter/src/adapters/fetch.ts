@@ -36,6 +36,13 @@ class FetchRequest<R extends Rest> extends WebRequest<[Request, ...R]> {
  * For whatever takes a Request and gives a Response: Bun, Deno, workers, route handlers of Next. Such requests have
  * no socket, so the options need `address` or `key`, which are given all that the platform passes beside it.
  * @throws ConfigError for options that mean nothing
+ * @example
+ * const limit = rateLimit({
+ *   limit: 100,
+ *   period: '15m',
+ *   address: (_request: Request, server: Server) => server.requestIP(_request)?.address, // Bun's
+ * })
+ * const fetch = limit.wrap(() => new Response('hello'))
  */
 // biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name what its platform passes
 export function rateLimit<R extends Rest = readonly any[]>(

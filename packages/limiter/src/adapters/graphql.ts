@@ -21,7 +21,12 @@ export interface Operation<C> {
 /** Options whose functions are given the server's context and the operation. `cost` is by default `operationCost`. */
 export type GraphqlOptions<C> = GateOptions<[context: C, operation: Operation<C>]>
 
-/** Thrown in place of an operation's execution. Its `extensions` are what servers put into the answer. */
+/**
+ * Thrown in place of an operation's execution: `ERR_SLUICE_LIMIT_EXCEEDED`. Its `extensions` are what servers put into
+ * the answer.
+ * @example
+ * if (error instanceof OperationRefused) console.log(error.extensions.retryAfter) // seconds
+ */
 export class OperationRefused extends SluiceError {
   readonly extensions: RefusalExtensions
 
@@ -36,8 +41,12 @@ export class OperationRefused extends SluiceError {
 
 /**
  * Limits operations by what they ask for. To be called where the server has parsed and checked an operation and has
- * not begun it: `didResolveOperation` of Apollo, `onExecute` of Envelop and Yoga.
+ * not begun it: `didResolveOperation` of Apollo, `onExecute` of Envelop and Yoga. What it returns rejects with
+ * OperationRefused over the limit.
  * @throws ConfigError for options that mean nothing
+ * @example
+ * const limit = rateLimit({ limit: 1_000, period: '1m', key: ({ user }) => user })
+ * await limit({ document, context: { user: 'ada' } })
  */
 // biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name its context
 export function rateLimit<C = any>(

@@ -34,6 +34,9 @@ export type RateLimitMiddleware = MiddlewareHandler & {
  * Middleware for Hono, wherever it runs. On Node, Bun and Deno callers are told apart by their sockets' addresses;
  * elsewhere give `address` or `key`. `c.get('rateLimit')` has the figures.
  * @throws ConfigError for options that mean nothing
+ * @example
+ * app.use(rateLimit({ limit: 100, period: '15m' }))
+ * app.get('/', (c) => c.json({ remaining: c.get('rateLimit').remaining }))
  */
 export function rateLimit(options: HonoOptions): RateLimitMiddleware {
   const { handler } = options

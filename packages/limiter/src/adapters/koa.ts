@@ -28,6 +28,8 @@ export type RateLimitMiddleware = Middleware & {
 /**
  * Middleware for Koa. `ctx.state.rateLimit` has the figures. Failures are thrown.
  * @throws ConfigError for options that mean nothing
+ * @example
+ * app.use(rateLimit({ limit: 100, period: '15m' }))
  */
 export function rateLimit(options: KoaOptions): RateLimitMiddleware {
   const { handler } = options

@@ -29,6 +29,12 @@ const THROTTLE = 'sluice:throttle'
  * Gives a handler limits of its own, or a class limits that its handlers share; all else is as the module says.
  * `{ default: options }`, as @nestjs/throttler has it, is the same.
  * @throws ConfigError for limits of another name
+ * @example
+ * class Sessions {
+ *   @Throttle({ limit: 5, period: '1m' })
+ *   @Post('login')
+ *   login() {}
+ * }
  */
 export function Throttle(
   options: NestOptions | { readonly default: NestOptions },
@@ -40,6 +46,12 @@ export function Throttle(
  * Leaves a handler, or the handlers of a class that don't say otherwise, unlimited. `{ default: false }` limits as the
  * module does a handler whose class is unlimited.
  * @throws ConfigError for limits of another name
+ * @example
+ * class Health {
+ *   @SkipThrottle()
+ *   @Get('health')
+ *   health() {}
+ * }
  */
 export function SkipThrottle(
   skip: { readonly default: boolean } = { default: true },
@@ -52,6 +64,10 @@ export function SkipThrottle(
  * which Nest has no global guards: they say `@UseGuards(RateLimitGuard)`. A field of a GraphQL operation counts as
  * often as it is resolved, so that aliases do not get by; a message counts like a request. Outcomes are those of HTTP
  * responses: without one, what was charged stays charged.
+ * @example
+ * @UseGuards(RateLimitGuard)
+ * @WebSocketGateway()
+ * class Chat {}
  */
 export class RateLimitGuard implements CanActivate {
   readonly #gates: Gates
@@ -88,7 +104,12 @@ export class RateLimitGuard implements CanActivate {
 }
 Inject(Gates)(RateLimitGuard, undefined, 0)
 
-/** Guards the whole application: `imports: [RateLimitModule.forRoot({ limit: 100, period: '1m' })]`. */
+/**
+ * Guards the whole application.
+ * @example
+ * @Module({ imports: [RateLimitModule.forRoot({ limit: 100, period: '1m' })] })
+ * class AppModule {}
+ */
 // biome-ignore lint/complexity/noStaticOnlyClass: Nest's modules are classes
 export class RateLimitModule {
   /** @throws ConfigError for options that mean nothing */

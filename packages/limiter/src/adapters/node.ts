@@ -11,6 +11,11 @@ type FrameworkArgs = [IncomingMessage, ServerResponse]
  * For servers of `node:http`, `node:https` and `node:http2` without a framework: `true`, the request may go on;
  * `false`, it has been answered, or its caller has gone. Rejects when a function of the options throws.
  * @throws ConfigError for options that mean nothing
+ * @example
+ * const limit = rateLimit({ limit: 100, period: '15m' })
+ * const server = createServer(async (request, response) => {
+ *   if (await limit(request, response)) response.end('hello')
+ * })
  */
 export function rateLimit(
   options: GateOptions<FrameworkArgs>,

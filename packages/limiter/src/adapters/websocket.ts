@@ -25,6 +25,11 @@ type Listener = (data: RawData, isBinary: boolean) => void
  * Whose quota it is, the request that opened the socket says. When a function of the options throws, the socket is
  * closed with 1011.
  * @throws ConfigError for options that mean nothing
+ * @example
+ * const limit = rateLimit({ algorithm: 'token-bucket', limit: 5, period: '1s', burst: 20 })
+ * new WebSocketServer({ server }).on('connection', (socket, request) => {
+ *   limit(socket, request, (data) => socket.send(`you said ${data}`))
+ * })
  */
 export function rateLimit(
   options: WebSocketOptions,

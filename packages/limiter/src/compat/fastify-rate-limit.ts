@@ -21,8 +21,10 @@ export interface FastifyRateLimitStore {
 }
 
 /**
- * A store for @fastify/rate-limit: `register(rateLimit, { …, store: fastifyRateLimitStore() })`. Routes of one
- * `groupId` are limited together.
+ * A store for @fastify/rate-limit. Routes of one `groupId` are limited together.
+ * @throws ConfigError for a store of yours without a name
+ * @example
+ * await app.register(rateLimit, { max: 100, timeWindow: '1 minute', store: fastifyRateLimitStore() })
  */
 export function fastifyRateLimitStore(
   options: CompatOptions = {},

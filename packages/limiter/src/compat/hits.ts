@@ -15,7 +15,11 @@ export interface CompatOptions {
   readonly name?: string
 }
 
-/** Where a store for another library keeps its counters. @throws ConfigError for a store without a name */
+/**
+ * Where a store for another library keeps its counters. @throws ConfigError for a store without a name
+ * @example
+ * const { store, name } = placeOf(options, 'express-rate-limit')
+ */
 export function placeOf({ store, name }: CompatOptions, otherwise: string): { store: Store; name: string } {
   if (store !== undefined && name === undefined) {
     throw new ConfigError('counters in a store need a name, to keep them apart from others')
@@ -43,7 +47,13 @@ export interface HitCounter {
   forget(key: string): MaybePromise<void>
 }
 
-/** @param windowMs milliseconds. @throws ConfigError for a window that cannot be kept */
+/**
+ * Counts hits in a store.
+ * @param windowMs milliseconds
+ * @throws ConfigError for a window that cannot be kept
+ * @example
+ * const { hits, endsInMs } = await hitCounter(store, 'logins', 60_000).hit('ada')
+ */
 export function hitCounter(store: Store, name: string, windowMs: number): HitCounter {
   const limiter: Limiter<'hits', boolean> = createLimiter({
     name,

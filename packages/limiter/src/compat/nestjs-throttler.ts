@@ -16,8 +16,10 @@ export interface ThrottlerStorage {
 const MAX_LIMITERS = 1_000
 
 /**
- * A storage for @nestjs/throttler: `ThrottlerModule.forRoot({ throttlers, storage: throttlerStorage() })`. A refusal
- * blocks the key for `blockDuration`, and is not counted.
+ * A storage for @nestjs/throttler. A refusal blocks the key for `blockDuration` milliseconds, and is not counted.
+ * @throws ConfigError for a store of yours without a name
+ * @example
+ * ThrottlerModule.forRoot({ throttlers: [{ ttl: 60_000, limit: 100 }], storage: throttlerStorage() })
  */
 export function throttlerStorage(options: CompatOptions = {}): ThrottlerStorage {
   const { store, name } = placeOf(options, 'nestjs-throttler')

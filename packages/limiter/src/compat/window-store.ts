@@ -7,7 +7,13 @@ export interface WindowInfo {
   resetTime: Date
 }
 
-/** The store contract that express-rate-limit and hono-rate-limiter share. */
+/**
+ * The store contract that express-rate-limit and hono-rate-limiter share.
+ * @example
+ * const store = new WindowStore({}, 'express-rate-limit')
+ * store.init({ windowMs: 60_000 })
+ * const { totalHits, resetTime } = await store.increment('ada')
+ */
 export class WindowStore {
   /** Whether no other instance can meet the keys here. */
   readonly localKeys: boolean

@@ -4,7 +4,10 @@ const MOST = 1_000
 
 /**
  * The known name that was most likely meant: at most two letters, or a third of them, different. Case, blanks,
- * dashes and underscores do not count, and neighbouring letters in the wrong order are one difference.
+ * dashes and underscores do not count, and neighbouring letters in the wrong order are one difference. `undefined`
+ * where none is near.
+ * @example
+ * nearest('tokn_bucket', ['token-bucket', 'gcra']) // 'token-bucket'
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (known.length > MOST) return undefined

@@ -25,6 +25,9 @@ const DURATION = /^(\d+(?:\.\d+)?)?\s*([a-z]+)$/
  * Microseconds of a duration: a number of milliseconds, or text such as `10s`, `1.5h`, `500ms`, `week`.
  * @param path where the duration stands, for the error
  * @throws ConfigError when it is not a positive, whole number of microseconds below 2^53
+ * @example
+ * ticksOf('1.5h') // 5400000000
+ * ticksOf(250) // 250000
  */
 export function ticksOf(duration: number | string, path?: FieldPath): number {
   const ticks =

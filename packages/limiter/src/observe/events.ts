@@ -38,7 +38,13 @@ export type Event =
 /** Is called with every event, at once; it must not throw, and should take little time. */
 export type Observer = (event: Event) => void
 
-/** Several observers as one; more can be added at any time. */
+/**
+ * Several observers as one; more can be added at any time.
+ * @example
+ * const { observe, add } = everyObserver()
+ * const limiter = createLimiter({ policies, observe })
+ * add(({ type }) => console.log(type))
+ */
 export function everyObserver(): { readonly observe: Observer; add(...observers: Observer[]): void } {
   const all: Observer[] = []
   return {

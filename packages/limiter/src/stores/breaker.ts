@@ -10,7 +10,15 @@ export interface BreakerOptions {
 /** Milliseconds after which a failure is too old to count: whoever asks again begins anew. */
 const FORGETS_AFTER = 60_000
 
-/** A circuit breaker: stops asking what keeps failing, and lets one caller at a time find out whether it is back. */
+/**
+ * A circuit breaker: stops asking what keeps failing, and lets one caller at a time find out whether it is back.
+ * @example
+ * const breaker = new Breaker({ failures: 3 }, () => performance.now())
+ * if (breaker.admits) {
+ *   breaker.asked()
+ *   await ask().then(() => breaker.succeeded(), () => breaker.failed())
+ * }
+ */
 export class Breaker {
   readonly #limit: number
   readonly #probeEvery: number

@@ -9,6 +9,9 @@ interface Waiting {
 /**
  * Gives every promise the same time to settle. All share one timer: deadlines of one length fall due in the order
  * in which they began.
+ * @example
+ * const deadline = new Deadline(50, () => performance.now()) // milliseconds
+ * const answer = await deadline.race(ask())
  */
 export class Deadline {
   readonly #ms: number

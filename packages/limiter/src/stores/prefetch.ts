@@ -25,6 +25,8 @@ export interface PrefetchOptions {
  * - n·(k − 1) units at most lie unused, until they are used or given back.
  *
  * Requests of several steps go straight to the store, and refusals always come from there.
+ * @example
+ * const store = new PrefetchStore(new FallbackStore(new RedisStore({ client })), { nodes: 4 })
  */
 export class PrefetchStore implements Store<true> {
   readonly async = true as const

@@ -72,7 +72,7 @@ const BATCH_ANSWER = list(ANSWER_OR_PROBLEM)
 /**
  * A decision as it is sent to whoever asked.
  * @example
- * answerOf(await pipeline.handle(question)).allowed
+ * answerOf(await pipeline.check(question)).allowed
  */
 export function answerOf({ decision, response }: Reply): AnswerBody {
   const { priority } = decision

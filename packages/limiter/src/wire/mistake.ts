@@ -7,7 +7,11 @@ export interface UnknownField {
   readonly known: readonly string[]
 }
 
-/** A body that is not what the call takes; over HTTP a 400. Its `code` is `ERR_SLUICE_WIRE`. */
+/**
+ * A body that is not what the call takes; over HTTP a 400. Its `code` is `ERR_SLUICE_WIRE`.
+ * @example
+ * if (error instanceof WireError) response.writeHead(400).end(`${error.path}: ${error.message}`)
+ */
 export class WireError extends SluiceError {
   /** Where the mistake is, such as `descriptors[0].cost`; `''` when it is the body itself. */
   readonly path: string

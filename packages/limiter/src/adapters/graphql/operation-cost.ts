@@ -21,6 +21,8 @@ export interface Costed {
  * field with `first`, `last` or `limit` costs that many times. `{ users(first: 50) { name posts(first: 10) { title } } }`
  * costs 1 + 50 · (1 + 1 + 10 · 1) = 601. What cannot be told (no such operation, a length that is no number) counts
  * as it is written: once. At most 2^53−1.
+ * @example
+ * operationCost({ document: parse('{ users(first: 50) { name } }') }) // 51
  */
 export function operationCost({ document, operationName, variables }: Costed): number {
   const operations: OperationDefinitionNode[] = []

@@ -73,6 +73,9 @@ function entriesOf<T extends object>(object: T): [keyof T, T[keyof T]][] {
 /**
  * Validates a policy and turns it into integers, once.
  * @throws ConfigError that names the field (`path`)
+ * @example
+ * const plan = planOf({ algorithm: 'token-bucket', limit: 10, period: '1s' })
+ * plan.capacity // 10
  */
 export function planOf(policy: Policy): Plan {
   const [error] = optionErrors(policy)
@@ -83,6 +86,9 @@ export function planOf(policy: Policy): Plan {
 /**
  * What is wrong with the algorithm of a policy and its options, one error for each; limit and period are not looked at.
  * An option that the algorithm would silently ignore is an error.
+ * @example
+ * const [error] = optionErrors({ algorithm: 'gcra', refill: 'interval' })
+ * error?.message // '"refill" is not supported by gcra'
  */
 export function optionErrors(policy: Pick<Policy, 'algorithm'> & AlgorithmSettings): readonly ConfigError[] {
   return errorsOf([
@@ -104,7 +110,11 @@ function checkKnown(
   else throw new ConfigError(`"${known}" is not supported by ${name}`, { path: [known] })
 }
 
-/** The policy that a plan was made of, to make another like it. @throws TypeError for a plan not made by {@link planOf} */
+/**
+ * The policy that a plan was made of, to make another like it. @throws TypeError for a plan not made by {@link planOf}
+ * @example
+ * const twice = planOf({ ...policyOf(plan), limit: 2 * plan.limit })
+ */
 export function policyOf({ source }: Plan): Policy {
   if (source === undefined) throw new TypeError('the plan was not made of a policy')
   return source as Policy

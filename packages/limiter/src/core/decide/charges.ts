@@ -10,6 +10,9 @@ export type ActualCost = number | Readonly<Record<string, number>>
 /**
  * What each step really cost; `undefined` for a rule that is not named.
  * @throws TypeError for a number that is no cost
+ * @example
+ * const costOf = actualCostOf({ tokens: 1234 })
+ * costOf(step) // 1234 for a step of the rule `tokens`, undefined for any other
  */
 export function actualCostOf(actual: ActualCost | undefined): (step: Step) => number | undefined {
   if (typeof actual !== 'object') {
@@ -22,6 +25,9 @@ export function actualCostOf(actual: ActualCost | undefined): (step: Step) => nu
 /**
  * What corrects a request's charges to their actual costs. Slots that are held are released, whatever they cost.
  * @param actual whole, from 0; `undefined` leaves a step as it was charged
+ * @example
+ * const charges = chargesOf(receiptOf(decision)!, actualCostOf(3))
+ * await store.settle(charges)
  */
 export function chargesOf(
   { steps, outcome, charged }: Receipt,
@@ -39,7 +45,13 @@ export function chargesOf(
   return charges
 }
 
-/** The step that decided a request: its rule is the one that `decision.policy` names. */
+/**
+ * The step that decided a request: its rule is the one that `decision.policy` names. `undefined` where no rule could
+ * refuse, and for a decision that was read from text.
+ * @example
+ * const decision = limiter.check('ada')
+ * bindingStep(decision)?.key // 'ada'
+ */
 export function bindingStep(decision: Decision): Step | undefined {
   return receiptOf(decision)?.binding
 }

@@ -9,7 +9,11 @@ interface StepVerdict {
   readonly blocked?: number | true
 }
 
-/** Whether a request is admitted, given what each of its steps says for itself. */
+/**
+ * Whether a request is admitted, given what each of its steps says for itself.
+ * @example
+ * admitted(steps, outcome.figures)
+ */
 export function admitted(steps: readonly Step[], verdicts: readonly StepVerdict[]): boolean {
   let quotas = 0
   let quotasOver = 0
@@ -32,6 +36,10 @@ export function admitted(steps: readonly Step[], verdicts: readonly StepVerdict[
  * The index of the policy that decided, of all or of those that `counts` lets in; −1 when there is none. On a
  * refusal: the longest wait of those that refuse (never is the longest); else the least remaining. Ties go to the
  * first.
+ * @example
+ * const a = { allowed: true, remaining: 3, retryAfterMs: 0 }
+ * const b = { allowed: false, remaining: 0, retryAfterMs: 500 }
+ * binding([a, b], false) // 1
  */
 export function binding(
   figures: readonly Decisive[],

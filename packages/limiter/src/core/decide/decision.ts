@@ -58,6 +58,8 @@ const UNLIMITED: Figures = {
 /**
  * The answer to a request from what the store says of its steps. Every request runs through this: no copies and no
  * spreads, which would cost more than the decision itself. The store's figures are only read.
+ * @example
+ * const decision = decisionOf(steps, await store.decide(steps, false), false)
  */
 export function decisionOf(steps: readonly Step[], outcome: Outcome, peek: boolean): Decision {
   const { allowed, figures } = outcome

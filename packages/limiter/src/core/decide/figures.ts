@@ -29,12 +29,20 @@ export interface Figures {
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** The instant that counts: a clock that stepped back is held at the key's last admission. All in the plan's units. */
+/**
+ * The instant that counts: a clock that stepped back is held at the key's last admission. All in the plan's units.
+ * @example
+ * const now = instantOf(cells, 0, inUnits(plan, clock.now()))
+ */
 export function instantOf(cells: Cells, offset: number, clock: number): number {
   return Math.max(clock, cells[offset] ?? 0)
 }
 
-/** The clock's reading in the plan's units. */
+/**
+ * The clock's reading in the plan's units, rounded down. @param ticks microseconds
+ * @example
+ * const now = inUnits(plan, clock.now())
+ */
 export function inUnits({ unit }: StatePlan, ticks: number): number {
   return unit === 1 ? ticks : Math.floor(ticks / unit)
 }
@@ -60,7 +68,12 @@ export interface Reading {
   delay: number
 }
 
-/** The five figures, from state that already holds the charge if there was one. */
+/**
+ * The five figures, from state that already holds the charge if there was one.
+ * @example
+ * const reading = { cells, offset: 0, now, ticks: clock.now(), left, allowed: true, delay: 0 }
+ * const { remaining, resetAfterMs } = figuresOf(plan, reading, 1)
+ */
 export function figuresOf(plan: Plan, reading: Readonly<Reading>, cost: number): Figures {
   const { algorithm, capacity } = plan
   const { cells, offset, now, left, allowed } = reading
@@ -117,7 +130,11 @@ export function underBlock(own: Figures, blockedTicks: number): Figures {
   }
 }
 
-/** The instant, in units, from which this state means the same as none: it may be deleted then, and not before. */
+/**
+ * The instant, in units, from which this state means the same as none: it may be deleted then, and not before.
+ * @example
+ * const expiresAt = droppableAt(plan, cells, 0) * plan.unit // microseconds since the epoch
+ */
 export function droppableAt(plan: StatePlan, cells: Cells, offset: number): number {
   const { algorithm, capacity } = plan
   if (capacity === 0) return 0

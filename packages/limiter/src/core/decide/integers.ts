@@ -21,7 +21,13 @@ export function remainder(a: number, b: number): number {
   return a - Math.floor(a / b) * b
 }
 
-/** @throws ConfigError unless `value` is a whole number from `min` to 2^53−1. */
+/**
+ * The value, where it is a whole number from `min` to 2^53−1.
+ * @param name what the error calls it
+ * @throws ConfigError where it is not
+ * @example
+ * const burst = wholeNumber('burst', options.burst, 1)
+ */
 export function wholeNumber(name: string, value: unknown, min: number): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min) {
     throw new ConfigError(`${name} must be a whole number from ${min} to 2^53−1, not ${String(value)}`, {

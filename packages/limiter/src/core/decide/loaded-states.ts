@@ -19,7 +19,11 @@ export interface ChangedState {
   readonly expiresAt: number
 }
 
-/** All states that the steps of a request may read or write: those of their rules, and of their blocks. */
+/**
+ * All states that the steps of a request may read or write: those of their rules, and of their blocks.
+ * @example
+ * const cells = await Promise.all(statesOf(steps).map(load))
+ */
 export function statesOf(steps: readonly StateName[]): readonly StateRef[] {
   const refs = new Map<string, StateRef>()
   for (const { rule, key } of steps) {
@@ -36,6 +40,11 @@ export function statesOf(steps: readonly StateName[]): readonly StateRef[] {
  * The states of one request, loaded before a run and compared after it: for a store that can only get, and set where
  * nothing has changed meanwhile (compare-and-swap). With it, such a store runs any algorithm:
  * load `statesOf(steps)`, `run` over them, swap `changed()`; and begin again where the swap fails.
+ * @example
+ * const refs = statesOf(steps)
+ * const states = new LoadedStates(refs, await Promise.all(refs.map(load)))
+ * const outcome = run(steps, states, clock.now(), false)
+ * const done = await swap(states.changed())
  */
 export class LoadedStates implements States {
   readonly #refs: readonly StateRef[]

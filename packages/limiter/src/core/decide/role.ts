@@ -4,7 +4,11 @@
  */
 export type Role = 'enforce' | 'quota' | 'shadow' | 'deprioritize'
 
-/** Whether a rule in this role can refuse a request. */
+/**
+ * Whether a rule in this role can refuse a request.
+ * @example
+ * canRefuse('shadow') // false
+ */
 export function canRefuse(role: Role): boolean {
   return role === 'enforce' || role === 'quota'
 }

@@ -56,7 +56,12 @@ export interface RuleOptions {
 
 /**
  * Makes a rule of a plan and of what else was said.
+ * @param name as clients see it
+ * @param namespace of its counters: rules of one namespace and one kind of plan share them
  * @throws ConfigError for options that are wrong, or mean nothing together; `path` names the option
+ * @example
+ * const plan = planOf({ algorithm: 'token-bucket', limit: 10, period: '1s' })
+ * const rule = ruleOf('api', 'shop/api', plan, { soft: 0.8 })
  */
 export function ruleOf(name: string, namespace: string, plan: Plan, options: RuleOptions = {}): Rule {
   const { onLimit = 'deny', onStoreError = 'open', soft, jitter, spread = false } = options
@@ -90,7 +95,11 @@ function blockOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
   return below('block', () => blockPlan(block))
 }
 
-/** What is wrong with a rule's options, one error for each. */
+/**
+ * What is wrong with a rule's options, one error for each.
+ * @example
+ * ruleErrors(plan, { soft: 2 }).map(({ message }) => message) // ['soft must be a number from 0 to 1, not 2']
+ */
 export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigError[] {
   const { onLimit, block, soft, jitter, prefetch, spread } = options
   const { name, traits } = plan.algorithm

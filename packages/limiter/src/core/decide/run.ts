@@ -39,11 +39,22 @@ export interface States<S extends Slot = Slot> {
 /** The integers of a key that was never seen. */
 export const NO_CELLS: Cells = /* @__PURE__ */ new Float64Array(8)
 
+/**
+ * A slot that points at no state yet.
+ * @example
+ * const slots = [newSlot(), newSlot()]
+ */
 export function newSlot(): Slot {
   return { cells: NO_CELLS, offset: 0, now: 0, ticks: 0, left: 0, allowed: false, delay: 0, blocked: 0 }
 }
 
-/** A state's integers with room for one more charge at `now`: the same ones, or a larger copy. */
+/**
+ * A state's integers with room for one more charge at `now`: the same ones, or a larger copy.
+ * @param now in the plan's units
+ * @example
+ * slot.cells = withRoom(plan, held.get(key), now)
+ * held.set(key, slot.cells)
+ */
 export function withRoom(plan: StatePlan, cells: Cells | undefined, now: number): Cells {
   const before = cells ?? new Float64Array(plan.size)
   if (plan.size > 0) return before
@@ -58,6 +69,9 @@ export function withRoom(plan: StatePlan, cells: Cells | undefined, now: number)
  * Runs the steps of one request at one instant: charges all that admit if the request is admitted, else none. A
  * refused request changes nothing, except that blocks count it. With `peek` nothing is changed at all.
  * @param at the clock's reading, in microseconds
+ * @example
+ * const states = new LoadedStates(statesOf(steps), [])
+ * const { allowed, figures } = run(steps, states, clock.now(), false)
  */
 export function run<S extends Slot>(
   steps: readonly Step[],
@@ -110,7 +124,11 @@ export interface Charge {
   readonly degraded?: true
 }
 
-/** Corrects charges. @param at the clock's reading, in microseconds */
+/**
+ * Corrects charges. @param at the clock's reading, in microseconds
+ * @example
+ * correct([{ step, at: outcome.at, change: -1 }], states, clock.now()) // gives one unit back
+ */
 export function correct<S extends Slot>(charges: readonly Charge[], states: States<S>, at: number): void {
   const slot = states.slots(1)[0]!
   for (const { step, at: chargedAt, change } of charges) {
@@ -127,7 +145,10 @@ export function correct<S extends Slot>(charges: readonly Charge[], states: Stat
 
 /**
  * Refuses a key for so many microseconds, whatever it has used; 0 ends its block.
+ * @param at the clock's reading, in microseconds
  * @throws TypeError where the rule has no block
+ * @example
+ * block({ rule, key: 'ada' }, 60_000_000, states, clock.now()) // for a minute
  */
 export function block<S extends Slot>(
   { rule, key }: StateName,

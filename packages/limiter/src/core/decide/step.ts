@@ -18,7 +18,12 @@ export interface Step {
 /** What names a state: the rule's namespace and kind, and the key. */
 export type StateName = Pick<Step, 'rule' | 'key'>
 
-/** Whether a rule's charges are held until the request ends, and then released, whatever they cost. */
+/**
+ * Whether a rule's charges are held until the request ends, and then released, whatever they cost.
+ * @example
+ * const plan = planOf({ algorithm: 'concurrency', limit: 5, period: '1m' })
+ * holdsSlots({ rule: ruleOf('jobs', 'jobs', plan) }) // true
+ */
 export function holdsSlots({ rule }: Pick<Step, 'rule'>): boolean {
   return rule.plan.algorithm.traits.holds === true
 }

@@ -11,6 +11,8 @@ const CIDR = /^([\da-f:.]+)(?:\/(0|[1-9]\d{0,2}))?$/i
 /**
  * Reads `10.0.0.0/8`, `2001:db8::/32`, or one address. IPv4-mapped and NAT64 networks are the IPv4 ones inside;
  * the whole of either is refused, for it would mean every IPv4 address. `undefined` when it is no CIDR.
+ * @example
+ * parseCidr('10.0.0.0/8')?.bits // 8
  */
 export function parseCidr(text: string): Cidr | undefined {
   const [, host = '', length] = CIDR.exec(text) ?? []
@@ -34,6 +36,11 @@ interface Node<T> {
   readonly values: T[]
 }
 
+/**
+ * Files values under their networks, to be found by {@link valuesAt}.
+ * @example
+ * const trie = cidrTrie([[parseCidr('10.0.0.0/8')!, 'inside']])
+ */
 export function cidrTrie<T>(entries: Iterable<readonly [Cidr, T]>): CidrTrie<T> {
   const trie: CidrTrie<T> = { v4: { values: [] }, v6: { values: [] } }
   for (const [{ address, bits }, value] of entries) {
@@ -44,7 +51,12 @@ export function cidrTrie<T>(entries: Iterable<readonly [Cidr, T]>): CidrTrie<T> 
   return trie
 }
 
-/** Every value whose network holds the address, widest network first. */
+/**
+ * Every value whose network holds the address, widest network first.
+ * @example
+ * const trie = cidrTrie([[parseCidr('10.0.0.0/8')!, 'inside']])
+ * valuesAt(trie, parseAddress('10.1.2.3')!) // ['inside']
+ */
 export function valuesAt<T>(trie: CidrTrie<T>, address: Address): T[] {
   const found: T[] = []
   let node: Node<T> | undefined = rootOf(trie, address)

@@ -21,6 +21,9 @@ export interface Proxies {
  * address; then the last good hop counts. Fewer hops than configured: somebody went around, the peer counts.
  *
  * @throws ConfigError for both ways at once, for hops that are no whole number ≥ 0, for a bad CIDR
+ * @example
+ * const addressOf = clientAddress({ header: 'x-forwarded-for', hops: 1 })
+ * addressOf('10.0.0.1', '198.51.100.7, 203.0.113.9') // '203.0.113.9'
  */
 export function clientAddress(
   proxies: Proxies,

@@ -17,6 +17,8 @@ const IPV6 = /^[\da-f:.]*:[\da-f:.]*$/i
  * Reads an address as sockets, proxies and headers write it: a port, brackets and a zone id are dropped.
  * IPv4 must be four decimal numbers: `010.1.2.3` and `1.2` mean different hosts to different readers.
  * `undefined` when it is no address.
+ * @example
+ * parseAddress('[2001:db8::1]:443')?.version // 6
  */
 export function parseAddress(text: string): Address | undefined {
   const word = ipv4Word(text)
@@ -33,6 +35,10 @@ export function parseAddress(text: string): Address | undefined {
 /**
  * One key for one client: IPv4 whole, IPv6 by its /64, since a host commands at least that much (RFC 6177).
  * `10.1.2.3` stays so; `2001:db8::1` becomes `2001:db8::/64`. `undefined` when it is no address.
+ * @param v4Bits leading bits of an IPv4 address that count, 1 to 32
+ * @param v6Bits of an IPv6 address, 1 to 128
+ * @example
+ * ipKey('2001:db8::1') // '2001:db8::/64'
  */
 export function ipKey(text: string, v4Bits = 32, v6Bits = 64): string | undefined {
   if (v4Bits === 32 && ipv4Word(text) >= 0) return text

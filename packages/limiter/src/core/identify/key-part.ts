@@ -27,10 +27,13 @@ const FORMS =
   'ip, ip/N, ip/N/N, user, tenant, api-key, header:NAME, cookie:NAME, query:NAME, param:NAME, path, route, method, host, attribute:NAME'
 
 /**
- * Reads a part as rules write it. `ip/24` sets the IPv4 prefix, `ip/56` (above 32) the IPv6 one, `ip/24/56` both;
- * `|fold` behind a part that people type makes its spellings one.
+ * Reads a part as rules write it. `ip/24` sets the IPv4 prefix, 1 to 32, `ip/56` (above 32, to 128) the IPv6 one,
+ * `ip/24/56` both; `|fold` behind a part that people type makes its spellings one.
  * @param foldPaths as in {@link normalPath}
- * @throws ConfigError
+ * @throws ConfigError for text that is no part of a key
+ * @example
+ * const { kind, secret } = parsePart('cookie:session')
+ * secret // true: only its hash is kept
  */
 export function parsePart(text: string, foldPaths = true): Part {
   const [, kind = '', v4, v6, name, fold] = PART.exec(text) ?? []

@@ -31,6 +31,9 @@ export interface CompileOptions {
 /**
  * Turns rules into what {@link matchRequest} and {@link matchDescriptors} walk.
  * @throws ConfigError that names the rule, and its place in the file where it has one
+ * @example
+ * const rules = compile(await loadRulebook(['rules/']))
+ * const pipeline = createPipeline({ rules: () => rules, store: new MemoryStore() })
  */
 export function compile(domains: readonly Domain[], options: CompileOptions = {}): Rules {
   const { secret = '', caseSensitivePaths = false } = options

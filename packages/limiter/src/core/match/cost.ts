@@ -10,10 +10,13 @@ import type { Facts } from '../identify/facts.ts'
 export type Cost = (facts: Facts, given: number | undefined) => number | string
 
 /**
- * A rule's cost: a whole number, or where to read one (`header:NAME`, `attribute:NAME`). 1 is the default, and
+ * A rule's cost: a whole number from 0, or where to read one (`header:NAME`, `attribute:NAME`). 1 is the default, and
  * gives way to the caller's cost; so does a header or attribute that the request lacks. One that holds anything
  * but a whole number is the caller's mistake, and never free.
- * @throws ConfigError
+ * @throws ConfigError for what is neither
+ * @example
+ * costOf(5) // every request costs 5
+ * costOf('header:x-units') // what the header says
  */
 export function costOf(cost: number | string): Cost {
   if (typeof cost === 'number') {

@@ -53,7 +53,9 @@ interface Hit extends CompiledDescriptorLimit {
 /**
  * Which limits the descriptors of a request meet, and under which keys. A descriptor that meets none, or an unknown
  * domain, is not limited.
- * @param cost for descriptors without one of their own
+ * @param cost for descriptors without one of their own; default 1
+ * @example
+ * const { steps } = matchDescriptors(rules, 'shop', [{ entries: [{ key: 'user', value: 'ada' }] }])
  */
 export function matchDescriptors(
   rules: Rules,

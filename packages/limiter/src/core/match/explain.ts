@@ -17,7 +17,13 @@ export interface Explanation {
   readonly key?: string
 }
 
-/** Goes through every limit of a domain, in order; slower than matching, and agrees with it. */
+/**
+ * Goes through every limit of a domain, in order; slower than matching, and agrees with it.
+ * @example
+ * for (const { rule, applies, reason } of explainRequest(rules, 'shop', { path: '/login' })) {
+ *   console.log(rule, applies ? 'applies' : 'does not apply', reason)
+ * }
+ */
 export function explainRequest(rules: Rules, domainName: string, request: Request): readonly Explanation[] {
   const domain = rules.domains.get(domainName)
   if (domain === undefined) return []
@@ -42,7 +48,13 @@ function answerOf(limit: CompiledLimit, facts: Facts): RuleMatch | string {
   return result.skipped === 'exempt' ? 'the client is exempt' : 'the request lacks a part of its key'
 }
 
-/** For each descriptor of a request, what it meets; `rule` is the path of rules that its entries led through. */
+/**
+ * For each descriptor of a request, what it meets; `rule` is the path of rules that its entries led through.
+ * @example
+ * for (const { rule, applies, reason } of explainDescriptors(rules, 'shop', descriptors)) {
+ *   console.log(rule, applies ? 'applies' : 'does not apply', reason)
+ * }
+ */
 export function explainDescriptors(
   rules: Rules,
   domainName: string,

@@ -17,7 +17,13 @@ export type Segment =
   | { readonly kind: 'like'; readonly matches: (segment: string) => boolean }
   | { readonly kind: 'literal'; readonly text: string }
 
-/** @throws ConfigError unless it is a path whose gaps are `*`, `**` and `:name`. */
+/**
+ * Reads the path of a rule.
+ * @param foldPaths whether upper and lower case are the same
+ * @throws ConfigError unless it is a path whose gaps are `*`, `**` and `:name`
+ * @example
+ * parseGlob('/users/:id/**').segments.map(({ kind }) => kind) // ['literal', 'one', 'any']
+ */
 export function parseGlob(text: string, foldPaths = true): Glob {
   const fail = (why: string): never => {
     throw new ConfigError(`path ${JSON.stringify(text.slice(0, 80))} ${why}`)

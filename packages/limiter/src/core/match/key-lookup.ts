@@ -11,6 +11,9 @@ export type KeyLookup<T> = (facts: Facts, values: readonly string[]) => T | unde
  * CIDR is matched against the client's address, whatever the key; every entry against each part that is no address.
  * `undefined` for an empty list.
  * @throws ConfigError for an entry that could never match
+ * @example
+ * const parts = [parsePart('ip'), parsePart('header:x-user')]
+ * const quotaOf = keyLookup([['192.0.2.0/24', 'office'], ['ada', 'staff']], parts)
  */
 export function keyLookup<T>(
   entries: readonly (readonly [string, T])[],

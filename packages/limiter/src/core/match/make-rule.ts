@@ -35,6 +35,9 @@ export interface RuleSource {
 /**
  * The rule of one quota.
  * @throws ConfigError when the quota cannot be kept, or its options are wrong or mean nothing together
+ * @example
+ * const source = { options, name: 'login', namespace: 'shop/login' }
+ * const rule = makeRule(source, { limit: 5, period: '1m' }, planOf)
  */
 export function makeRule(
   { options, name, namespace, quota, cost }: RuleSource,
@@ -47,7 +50,11 @@ export function makeRule(
   return ruleOf(name, namespace, plan, how)
 }
 
-/** The algorithm, and its own options. */
+/**
+ * The algorithm of a limit and that algorithm's own options, as a policy gives them.
+ * @example
+ * const plan = planOf({ ...settingsOf(options), limit: 5, period: '1m' })
+ */
 export function settingsOf(options: LimitOptions): Pick<Policy, 'algorithm'> {
   const settings: Record<string, unknown> = { algorithm: options.algorithm }
   for (const name of algorithmOptions.keys()) if (options[name] !== undefined) settings[name] = options[name]

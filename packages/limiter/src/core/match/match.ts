@@ -26,6 +26,8 @@ interface Found {
 /**
  * Which limits a request meets, and under which keys.
  * @param cost for rules that state none of their own; default 1
+ * @example
+ * const { steps } = matchRequest(rules, 'shop', { path: '/login', ip: '192.0.2.1' })
  */
 export function matchRequest(rules: Rules, domainName: string, request: Request, cost?: number): Matched {
   const domain = rules.domains.get(domainName)

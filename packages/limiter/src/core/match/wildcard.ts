@@ -1,6 +1,8 @@
 /**
  * A test for a pattern in which each `*` stands for any run of characters, none included. `ba*r` holds for `bar`
  * and `bazaar`; there are no escapes. Takes time in proportion to the text, whatever the pattern.
+ * @example
+ * wildcard('ba*r')('bazaar') // true
  */
 export function wildcard(pattern: string): (text: string) => boolean {
   const pieces = pattern.split('*')

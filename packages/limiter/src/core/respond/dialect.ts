@@ -105,6 +105,9 @@ export interface ReportOptions {
 /**
  * What clients may know of a decision. Shadow policies are left out, and a degraded decision reports none: its
  * figures are not those of the quota.
+ * @example
+ * const report = reportOf(decision, { nowMs: Date.now() })
+ * const headers = dialectsOf('ietf').flatMap((dialect) => dialect.headers(report))
  */
 export function reportOf(decision: Decision, options: ReportOptions): Report {
   const { allowed, degraded, policies } = decision

@@ -54,7 +54,11 @@ export function dialectsOf(given: Dialects): readonly Dialect[] {
   return Object.assign(chosen, { [checked]: true })
 }
 
-/** What a browser's script may not read unless `Access-Control-Expose-Headers` lists it. */
+/**
+ * What a browser's script may not read unless `Access-Control-Expose-Headers` lists it: the names of headers.
+ * @example
+ * exposedHeaders(dialectsOf('ietf')) // ['Retry-After', 'RateLimit-Policy', 'RateLimit']
+ */
 export function exposedHeaders(chosen: readonly Dialect[]): string[] {
   return ['Retry-After', ...chosen.flatMap((dialect) => dialect.names)]
 }

@@ -30,6 +30,8 @@ export interface LimitResponse {
  * unless no wait helps, a problem, and `Cache-Control: no-store` (RFC 6585 §4: a 429 must not be stored). An
  * admitted request over a limit that only asks to be served last carries `Sluice-Priority: low`, for the next hop.
  * @throws ConfigError for dialects that dialectsOf refuses
+ * @example
+ * const { status, headers, body } = respondTo(decision, { dialect: 'ietf', nowMs: Date.now() })
  */
 export function respondTo(decision: Decision, options: RespondOptions): LimitResponse {
   const chosen = dialectsOf(options.dialect ?? 'ietf')

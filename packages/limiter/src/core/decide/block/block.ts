@@ -33,7 +33,12 @@ const block: Recovery<BlockPlan> = {
   },
 }
 
-/** @throws ConfigError that names the field, below `path` */
+/**
+ * What counts the refusals of a key, and refuses it for a time after too many.
+ * @throws ConfigError whose `path` names the option
+ * @example
+ * blockPlan({ after: 5, within: '1m', for: '1h' }).period // 3600000000 microseconds
+ */
 export function blockPlan(options: BlockOptions): BlockPlan {
   const period = ticksOf(options.for, ['for'])
   const within = ticksOf(options.within, ['within'])

@@ -7,6 +7,9 @@ import { calendarKinds, isCalendar } from './calendar-kind.ts'
  * A calendar period from text: `calendar-month@Europe/Paris`, the zone being UTC where it is not named. `anchor` is
  * `[[MM-]DD] [HH:MM]`: `02:30` for a day, `1 02:30` (Monday) for a week, `31` for a month, `02-29 00:00` for a year.
  * @throws ConfigError for text that is none, and as {@link calendarOf}.
+ * @example
+ * parseCalendar('calendar-month@Europe/Paris', '15 02:30')
+ * // { calendar: 'month', zone: 'Europe/Paris', anchor: { day: 15, time: '02:30' } }
  */
 export function parseCalendar(text: string, anchor?: string): CalendarPeriod {
   const [, calendar, zone] = /^calendar-([^@]*)(?:@(.*))?$/.exec(text) ?? []
