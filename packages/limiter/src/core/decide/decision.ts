@@ -167,7 +167,11 @@ class DecisionRecord implements Decision {
   }
 }
 
-/** The receipt of a decision; `undefined` for what was not decided here, such as a copy. */
+/**
+ * The receipt of a decision; `undefined` for what was not decided here, such as a copy.
+ * @example
+ * receiptOf(limiter.check('ada'))?.steps[0]?.key // 'ada'
+ */
 export const receiptOf: (decision: Decision) => Receipt | undefined = DecisionRecord.receiptOf
 
 /**

@@ -18,7 +18,11 @@ export interface Outcome {
   readonly degraded?: true
 }
 
-/** When a step was charged, in microseconds: what a correction of the charge must say. */
+/**
+ * When a step was charged, in microseconds: what a correction of the charge must say.
+ * @example
+ * await store.settle([{ step: steps[0], at: chargedAt(outcome, 0), change: -1 }])
+ */
 export function chargedAt({ at, chargedAt = at, instants }: Outcome, step: number): number {
   return instants?.[step] ?? chargedAt
 }
