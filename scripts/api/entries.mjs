@@ -15,7 +15,7 @@ export function publishedPackages() {
 
 function entriesOf(folder, name, exports) {
   return Object.entries(exports)
-    .filter(([, target]) => target.types !== undefined)
+    .filter(([, target]) => target?.types !== undefined)
     .flatMap(([subpath, target]) =>
       filledIn(folder, target['@sluice/source']).map((part) => {
         const file = join('packages', folder, target.types.replace('*', part))
