@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { startCluster } from '@sluice/limiter/stores/redis/cluster.test-support'
-import { startSentinels } from '@sluice/limiter/stores/redis/sentinel.test-support'
-import { type RedisServer, startRedis } from '@sluice/limiter/stores/redis/server.test-support'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startCluster } from '../../limiter/src/stores/redis/cluster.test-support.ts'
+import { startSentinels } from '../../limiter/src/stores/redis/sentinel.test-support.ts'
+import { type RedisServer, startRedis } from '../../limiter/src/stores/redis/server.test-support.ts'
 import { run } from './testing.ts'
 
 const folder = fileURLToPath(new URL('../../conformance/vectors/', import.meta.url))

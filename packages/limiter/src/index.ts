@@ -4,7 +4,16 @@ export type { Decision, PolicyFigures } from './core/decide/decision.ts'
 export type { CalendarPeriod } from './core/decide/policy.ts'
 export { ConfigError, SluiceError, StoreError } from './core/errors.ts'
 export { LimitExceeded } from './limit-exceeded.ts'
-export { createLimiter, type Key, type Limiter, type LimiterOptions, type LimiterPolicy } from './limiter.ts'
+export {
+  type CostOption,
+  createLimiter,
+  type Key,
+  type Limiter,
+  type LimiterOptions,
+  type LimiterPolicy,
+  type ReserveOptions,
+} from './limiter.ts'
+export type { MaybePromise } from './maybe-promise.ts'
 export type { Reservation } from './reservation.ts'
 export { MemoryStore, type MemoryStoreOptions } from './stores/memory.ts'
 export type { Store } from './stores/store.ts'

@@ -1,14 +1,12 @@
 import { type Agent, createServer, type IncomingHttpHeaders, type RequestListener, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Native } from '@sluice/limiter/adapters/gate/arrival'
-import type { RateLimitInfo } from '@sluice/limiter/adapters/gate/info'
-import type { GateOptions } from '@sluice/limiter/adapters/gate/options'
+import type { FrameworkArgs, GateOptions, RateLimitInfo } from '@sluice/limiter/gate'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { FakeClock } from '@sluice/limiter/testing'
 import type { Runner } from '../runner.ts'
 import { ManualTimers } from './manual-timers.ts'
 
-export type Options = GateOptions<Native>
+export type Options = GateOptions<FrameworkArgs>
 
 /** What the application behind the limiters makes of a request that they let in. */
 export type Application = (request: {
@@ -34,7 +32,7 @@ export interface AdapterUnderTest {
    */
   listen(options: readonly Options[], application: Application): Promise<Listening>
   /** A header, out of what this adapter hands to functions in its options. */
-  header(native: Native, name: string): string | undefined
+  header(native: FrameworkArgs, name: string): string | undefined
   /** Names of tests that it cannot pass, and why. */
   readonly except?: Readonly<Record<string, string>>
 }
@@ -67,7 +65,7 @@ export interface Bench {
 /** What options are made of: functions in them read headers by `header`. */
 export interface Making {
   readonly clock: FakeClock
-  header(native: Native, name: string): string | undefined
+  header(native: FrameworkArgs, name: string): string | undefined
 }
 
 /** Declares tests, each with a server of its own. */

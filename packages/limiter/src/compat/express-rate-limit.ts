@@ -1,5 +1,5 @@
-import type { CompatOptions } from './hits.ts'
-import { WindowStore } from './window-store.ts'
+import type { CompatOptions } from './counters/hits.ts'
+import { WindowStore } from './counters/window-store.ts'
 
 /**
  * A store for express-rate-limit. One for each limiter.

@@ -1,11 +1,11 @@
 import { ConfigError } from '../core/errors.ts'
 import { andThen } from '../maybe-promise.ts'
 import type { Store } from '../stores/store.ts'
-import { type CompatOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
+import { type CompatOptions, type HitCounter, type Hits, hitCounter, placeOf } from './counters/hits.ts'
 
-type Told = (error: Error | null, result?: { current: number; ttl: number }) => void
+type Callback = (error: Error | null, result?: { current: number; ttl: number }) => void
 
-/** What @fastify/rate-limit tells a store of the plugin's, or a route's, options. */
+/** What a store reads of the plugin's, or a route's, options. */
 interface PluginOptions {
   readonly continueExceeding?: boolean
   readonly exponentialBackoff?: boolean
@@ -15,9 +15,9 @@ interface PluginOptions {
 
 /** The store contract of @fastify/rate-limit. */
 export interface FastifyRateLimitStore {
-  incr(key: string, told: Told, timeWindow: number, max?: number): void
-  read(key: string, told: Told, timeWindow: number, max?: number): void
-  child(routeOptions: PluginOptions): FastifyRateLimitStore
+  incr(key: string, callback: Callback, timeWindow: number, max?: number): void
+  read(key: string, callback: Callback, timeWindow: number, max?: number): void
+  child(routeOptions: object): FastifyRateLimitStore
 }
 
 /**
@@ -29,11 +29,11 @@ export interface FastifyRateLimitStore {
 export function fastifyRateLimitStore(
   options: CompatOptions = {},
 ): new (
-  plugin: PluginOptions,
+  plugin: object,
 ) => FastifyRateLimitStore {
   const { store, name } = placeOf(options, 'fastify-rate-limit')
   return class extends RouteStore {
-    constructor(plugin: PluginOptions) {
+    constructor(plugin: object) {
       super(store, name, plugin)
     }
   }
@@ -47,26 +47,27 @@ class RouteStore implements FastifyRateLimitStore {
   readonly #name: string
   readonly #counters = new Map<number, HitCounter>()
 
-  constructor(store: Store, name: string, { continueExceeding, exponentialBackoff }: PluginOptions) {
+  constructor(store: Store, name: string, plugin: object) {
+    const { continueExceeding, exponentialBackoff } = plugin as PluginOptions
     if (continueExceeding || exponentialBackoff) {
       throw new ConfigError(
-        'this store punishes nobody for asking: use a limiter with block in place of the plugin',
+        'this store does not punish clients that retry: use a limiter with block in place of the plugin',
       )
     }
     this.#store = store
     this.#name = name
   }
 
-  incr(key: string, told: Told, timeWindow: number): void {
-    tell(told, () => this.#counter(timeWindow).hit(key))
+  incr(key: string, callback: Callback, timeWindow: number): void {
+    answer(callback, () => this.#counter(timeWindow).hit(key))
   }
 
-  read(key: string, told: Told, timeWindow: number): void {
-    tell(told, () => this.#counter(timeWindow).look(key))
+  read(key: string, callback: Callback, timeWindow: number): void {
+    answer(callback, () => this.#counter(timeWindow).look(key))
   }
 
-  child(routeOptions: PluginOptions): FastifyRateLimitStore {
-    const { groupId, routeInfo } = routeOptions
+  child(routeOptions: object): FastifyRateLimitStore {
+    const { groupId, routeInfo } = routeOptions as PluginOptions
     const route = groupId === undefined ? `route/${routeInfo?.method} ${routeInfo?.url}` : `group/${groupId}`
     return new RouteStore(this.#store, `${this.#name}/${route}`, routeOptions)
   }
@@ -81,13 +82,13 @@ class RouteStore implements FastifyRateLimitStore {
   }
 }
 
-function tell(told: Told, ask: () => Hits | Promise<Hits>): void {
+function answer(callback: Callback, ask: () => Hits | Promise<Hits>): void {
   try {
-    const answer = andThen(ask(), ({ hits, endsInMs }) =>
-      told(null, { current: hits, ttl: Math.ceil(endsInMs) }),
+    const answering = andThen(ask(), ({ hits, endsInMs }) =>
+      callback(null, { current: hits, ttl: Math.ceil(endsInMs) }),
     )
-    if (answer instanceof Promise) answer.catch(told)
+    if (answering instanceof Promise) answering.catch(callback)
   } catch (error) {
-    told(error as Error)
+    callback(error as Error)
   }
 }

@@ -1,5 +1,5 @@
 import { createLimiter, type Limiter } from '../limiter.ts'
-import { type CompatOptions, placeOf, textOf } from './hits.ts'
+import { type CompatOptions, placeOf, textOf } from './counters/hits.ts'
 
 /** What @nestjs/throttler asks of a storage; times of the answer are in seconds, rounded up. */
 export interface ThrottlerStorage {

@@ -8,7 +8,7 @@ export interface Glob {
   readonly segments: readonly Segment[]
 }
 
-export type Segment =
+type Segment =
   /** `**`: any number of segments, none included. */
   | { readonly kind: 'any' }
   /** `*` or `:name`: one segment. */

@@ -32,7 +32,7 @@ export interface CompiledLimit {
   readonly match: (facts: Facts, givenCost: number | undefined) => MatchResult
 }
 
-export type MatchResult =
+type MatchResult =
   | RuleMatch
   | { readonly skipped: 'missing' | 'exempt' }
   | { readonly problem: string }

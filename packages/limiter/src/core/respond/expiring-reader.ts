@@ -6,6 +6,8 @@ import { positiveOf, readList, wholeOf } from './structured-field-reader.ts'
  * What a dialect without names says: the figures of one policy, and the quotas of all. The window is that of the
  * quota with the same limit; where several have it, nothing says which is meant. Undefined when no figure is known.
  * @param quotas as {@link quotasAt} gives them; none in dialects that do not list them
+ * @example
+ * const report = readExpiring({ limit: 10, remaining: 3, resetAfterMs: 30_000 })
  */
 export function readExpiring(
   expiring: ReadPolicy,

@@ -22,6 +22,8 @@ export interface Expiring {
 /**
  * The "expiring" policy of drafts 00 to 07: on a refusal the one that refused, else that with the least remaining,
  * and of equals the one that resets later. Undefined when it has no window, as with concurrency.
+ * @example
+ * const remaining = expiringOf(report)?.remaining
  */
 export function expiringOf(report: Report): Expiring | undefined {
   const { allowed, policies } = report

@@ -22,13 +22,21 @@ export function numberAt(headers: HeaderLookup, name: string): number | undefine
   return digits === undefined ? undefined : Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
 }
 
-/** The same as a count: part of a unit is of no use, so it is rounded down. */
+/**
+ * The same as a count: part of a unit is of no use, so it is rounded down.
+ * @example
+ * const left = countAt(headers, 'X-RateLimit-Remaining') // 3
+ */
 export function countAt(headers: HeaderLookup, name: string): number | undefined {
   const number = numberAt(headers, name)
   return number === undefined ? undefined : Math.floor(number)
 }
 
-/** Milliseconds of a duration that a header gives in seconds. */
+/**
+ * Milliseconds of a duration that a header gives in seconds.
+ * @example
+ * const reset = durationAt(headers, 'X-RateLimit-Reset') // 30000
+ */
 export function durationAt(headers: HeaderLookup, name: string): number | undefined {
   const seconds = numberAt(headers, name)
   return seconds === undefined ? undefined : millisecondsOf(seconds)

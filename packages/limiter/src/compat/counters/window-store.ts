@@ -1,5 +1,5 @@
-import { ConfigError } from '../core/errors.ts'
-import { andThen, type MaybePromise } from '../maybe-promise.ts'
+import { ConfigError } from '../../core/errors.ts'
+import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import { type CompatOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
 
 export interface WindowInfo {

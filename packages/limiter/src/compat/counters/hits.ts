@@ -1,9 +1,9 @@
-import { type Decision, receiptOf } from '../core/decide/decision.ts'
-import { ConfigError } from '../core/errors.ts'
-import { createLimiter, type Limiter } from '../limiter.ts'
-import { andThen, type MaybePromise } from '../maybe-promise.ts'
-import { MemoryStore } from '../stores/memory.ts'
-import type { Store } from '../stores/store.ts'
+import { type Decision, receiptOf } from '../../core/decide/decision.ts'
+import { ConfigError } from '../../core/errors.ts'
+import { createLimiter, type Limiter } from '../../limiter.ts'
+import { andThen, type MaybePromise } from '../../maybe-promise.ts'
+import { MemoryStore } from '../../stores/memory.ts'
+import type { Store } from '../../stores/store.ts'
 
 /** More than anyone has hits in a window: these libraries compare with the limit themselves. */
 const NO_LIMIT = 1_000_000_000
