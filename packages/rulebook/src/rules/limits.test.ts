@@ -1,3 +1,4 @@
+import { algorithms } from '@sluice/limiter/algorithms'
 import type { Limit } from '@sluice/limiter/rules'
 import { describe, expect, it } from 'vitest'
 import { formatProblem, loadText, RulebookError } from '../index.ts'
@@ -162,7 +163,7 @@ describe('a limit that cannot be meant', () => {
   it.each([
     [
       'algorithm: tokenbucket',
-      '6:16: "algorithm" must be one of token-bucket, gcra, leaky-bucket, fixed-window, sliding-window-log, sliding-window-counter, concurrency, not "tokenbucket" (did you mean "token-bucket"?)',
+      `6:16: "algorithm" must be one of ${Object.keys(algorithms).join(', ')}, not "tokenbucket" (did you mean "token-bucket"?)`,
     ],
     ['algorithm: fixed-window\nburst: 9', '7:12: "burst" is not supported by fixed-window'],
     ['burst: 0', '6:12: "burst" must be at least 1, not 0'],

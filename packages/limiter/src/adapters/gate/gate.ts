@@ -52,6 +52,9 @@ const NEVER: Decision = {
 /**
  * @param more names of options that the framework's adapter reads itself
  * @throws ConfigError for options that are wrong, or mean nothing together
+ * @example
+ * const gate = createGate<[Request]>({ limit: 100, period: '1m', key: (request) => request.headers.get('x-user') ?? '' })
+ * const { refusal } = await gate.enter(incoming)
  */
 export function createGate<N extends FrameworkArgs>(
   options: GateOptions<N>,
