@@ -1,16 +1,21 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { algorithms } from '@sluice/limiter/algorithms'
+import { algorithmOptions, algorithms } from '@sluice/limiter/algorithms'
 import { dialects } from '@sluice/limiter/respond'
+import { parsePart } from '@sluice/limiter/rules'
 import { rulebookSchema } from '@sluice/rulebook'
 import { describe, expect, test } from 'vitest'
 import { pages, ROOT } from './page.ts'
 
 const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
-describe('the pages tell of', () => {
+describe('the pages cover', () => {
   test.each(Object.keys(algorithms))('the algorithm %s', (name) => {
     expect(textOf('docs/algorithms/README.md')).toContain(`(${name}.md)`)
+  })
+
+  test.each(optionsOfAlgorithms())('the option %s of %s', (option, algorithm) => {
+    expect(textOf(`docs/algorithms/${algorithm}.md`)).toMatch(codeWith(option))
   })
 
   test.each(Object.keys(dialects))('the dialect %s', (name) => {
@@ -22,7 +27,51 @@ describe('the pages tell of', () => {
   })
 
   test.each(rulebookFields())('the rulebook field %s', (name) => {
-    expect(textOf('docs/rulebook.md')).toMatch(new RegExp(`\`[^\`\\n]*\\b${name}\\b[^\`\\n]*\``))
+    expect(textOf('docs/rulebook.md')).toMatch(codeWith(name))
+  })
+
+  test.each(keyParts())('the key part %s', (name) => {
+    expect(textOf('docs/rulebook.md')).toContain(`\`${name}\``)
+  })
+
+  test.each(matches('packages/limiter/src/observe/events.ts', /type: '([\w-]+)'/g))(
+    'the event %s',
+    (name) => {
+      expect(textOf('docs/events.md')).toMatch(new RegExp(`^\\| \`${name}\``, 'm'))
+    },
+  )
+
+  test.each(matches('packages/service/src/observe/metrics.ts', /'(sluice_\w+)'/g))(
+    'the metric %s',
+    (name) => {
+      expect(textOf('docs/events.md')).toMatch(new RegExp(`^\\| \`${name}\``, 'm'))
+    },
+  )
+
+  test.each(subpaths())('the subpath %s', (name) => {
+    expect(textOf('ARCHITECTURE.md')).toContain(`\`@sluice/limiter/${name}\``)
+  })
+
+  test.each(filesIn('packages/limiter/src/adapters'))('the adapter %s', (name) => {
+    expect(textOf('docs/frameworks/README.md')).toContain(`(${name}.md)`)
+  })
+
+  test.each(filesIn('packages/limiter/src/stores').filter(isStore))('the store %s', (name) => {
+    const samples = pages().flatMap(({ blocks }) => blocks.map(({ text }) => text))
+    const named = name === 'memory' ? 'new MemoryStore(' : `@sluice/limiter/stores/${name}'`
+    expect(samples.some((text) => text.includes(named))).toBe(true)
+  })
+
+  test.each(filesIn('packages/limiter/src/compat').filter(isEntry))(
+    'the store %s for another library',
+    (name) => {
+      const samples = pages().flatMap(({ blocks }) => blocks.map(({ text }) => text))
+      expect(samples.some((text) => text.includes(`@sluice/limiter/compat/${name}'`))).toBe(true)
+    },
+  )
+
+  test.each(shapedFiles())('the class with declared fields in %s', (file) => {
+    expect(textOf('ARCHITECTURE.md')).toContain(`\`${file}\``)
   })
 
   test.each(libraries())('the library %s', (name) => {
@@ -42,9 +91,70 @@ test.each(pages())('$path names files that exist', ({ files }) => {
   expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
 })
 
+test('the library has no dependencies', () => {
+  expect(JSON.parse(textOf('packages/limiter/package.json'))).not.toHaveProperty('dependencies')
+})
+
+/** Code in running text, or in a table, that has this word. */
+function codeWith(word: string): RegExp {
+  return new RegExp(`\`[^\`\\n]*\\b${word}\\b[^\`\\n]*\``)
+}
+
 function commands(): string[] {
-  const files = readdirSync(join(ROOT, 'packages/cli/src/commands'))
-  return files.filter((file) => !file.includes('.test.')).map((file) => file.replace('.ts', ''))
+  return filesIn('packages/cli/src/commands')
+}
+
+/** The names of a folder's TypeScript files, without tests and folders. */
+function filesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder))
+    .filter((file) => /^[\w-]+\.ts$/.test(file))
+    .map((file) => file.replace('.ts', ''))
+}
+
+function isStore(name: string): boolean {
+  return /implements Store\b/.test(textOf(`packages/limiter/src/stores/${name}.ts`))
+}
+
+/** What another library is given, and not a part of it. */
+function isEntry(name: string): boolean {
+  return !['hits', 'window-store'].includes(name)
+}
+
+function optionsOfAlgorithms(): [string, string][] {
+  return [...algorithmOptions].flatMap(([option, { algorithms }]) =>
+    algorithms.map((algorithm): [string, string] => [option, algorithm]),
+  )
+}
+
+/** As the error for an unknown one lists them. */
+function keyParts(): string[] {
+  try {
+    parsePart('?')
+    return []
+  } catch (error) {
+    return (error as Error).message.split('there are ')[1]!.split(', ')
+  }
+}
+
+/** All that a pattern's group finds in a file, once each. */
+function matches(path: string, pattern: RegExp): string[] {
+  return [...new Set(Array.from(textOf(path).matchAll(pattern), ([, found]) => found!))]
+}
+
+/** The public subpaths of the library that have a name of their own. */
+function subpaths(): string[] {
+  const { exports } = JSON.parse(textOf('packages/limiter/package.json')) as { exports: object }
+  return Object.keys(exports)
+    .filter((name) => /^\.\/[\w-]+$/.test(name))
+    .map((name) => name.replace('./', ''))
+}
+
+/** Files of the library with a class whose fields are only declared. */
+function shapedFiles(): string[] {
+  const files = readdirSync(join(ROOT, 'packages/limiter/src'), { recursive: true, encoding: 'utf8' })
+  return files.filter(
+    (file) => file.endsWith('.ts') && /^ {2}declare /m.test(textOf(`packages/limiter/src/${file}`)),
+  )
 }
 
 /** The names of all properties in the published schema. */

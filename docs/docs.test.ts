@@ -18,12 +18,20 @@ import {
 import { programOf } from './program.ts'
 import { removeSamples, runSample } from './sample.ts'
 
-/** What a block may say it holds. `text` is for output and pictures; the others are held to what they say. */
+/** What a block may contain. `text` is for output and pictures; the others are tested. */
 const LANGUAGES = ['ts', 'yaml', 'json', 'sh', 'text']
+
+/** Words that pages do not use: they are hard to read, or there is a term for them (docs/glossary.md). */
+const UNCLEAR =
+  /\b(?:told|whose|nobody|whoever|everybody|knock\w*|hears? of|means nothing|stands? in for|in place of|leases?|prepaid)\b/gi
 
 afterAll(removeSamples)
 
 describe.each(pages())('$path', (page) => {
+  test('uses plain words', () => {
+    expect(page.prose.match(UNCLEAR) ?? []).toEqual([])
+  })
+
   test('says of every block what it holds', () => {
     const unknown = page.blocks.filter(({ language }) => !LANGUAGES.includes(language))
     expect(unknown.map((block) => placeOf(page, block))).toEqual([])
@@ -46,8 +54,8 @@ describe.each(pages())('$path', (page) => {
     expect(missingFrom(block)).toEqual([])
   })
 
-  test.each(of('yaml'))('%s is a rulebook, or has the mistakes it shows', (_, block) => {
-    expect(mistakesIn(block.text)).toEqual(toldOf(page, block))
+  test.each(of('yaml'))('%s is a rulebook, or has the mistakes that it shows', (_, block) => {
+    expect(mistakesIn(block.text)).toEqual(shownFor(page, block))
   })
 
   test.each(of('json'))('%s is JSON', (_, block) => {
@@ -55,7 +63,7 @@ describe.each(pages())('$path', (page) => {
   })
 
   test.each(of('sh'))('%s names commands that exist', (_, block) => {
-    expect(strangersIn(block.text)).toEqual([])
+    expect(unknownIn(block.text)).toEqual([])
   })
 })
 
@@ -93,14 +101,14 @@ function mistakesIn(rulebook: string): string[] {
   }
 }
 
-/** What the page says is wrong with a rulebook: the output right behind it. */
-function toldOf({ blocks }: Page, block: Block): string[] {
+/** The mistakes that the page shows for a rulebook: the output right after it. */
+function shownFor({ blocks }: Page, block: Block): string[] {
   const next = blocks[blocks.indexOf(block) + 1]
   return next?.text.startsWith('rulebook.yaml:') ? next.text.trimEnd().split('\n') : []
 }
 
 /** npm scripts and sluice commands that a shell sample names and that do not exist. */
-function strangersIn(shell: string): string[] {
+function unknownIn(shell: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }
   const commands = readdirSync(join(ROOT, 'packages/cli/src/commands'))
   const named = (pattern: RegExp): string[] => Array.from(shell.matchAll(pattern), ([, name]) => name!)

@@ -18,6 +18,8 @@ export interface Page {
   /** From the project's root. */
   readonly path: string
   readonly blocks: readonly Block[]
+  /** Its text without blocks and code. */
+  readonly prose: string
   /** Its links within the project, as they are written. */
   readonly links: readonly string[]
   /** The files that they lead to, from the project's root. */
@@ -44,6 +46,7 @@ function pageOf(path: string): Page {
   return {
     path,
     blocks: blocksOf(text),
+    prose: prose.replace(/`[^`\n]*`/g, ''),
     links,
     targets: links.map((link) => targetOf(path, link)),
     files: all(prose, /`((?:packages|docs|examples|scripts)\/[\w./-]+)`/g).filter(

@@ -5,7 +5,7 @@ import express from 'express'
 const app = express()
 app.use(express.json())
 
-// For everybody. The office is not limited, a crawler that behaved badly is shut out, a partner has a limit of its own.
+// For all callers. The office is not limited, a bad crawler is refused, a partner has a limit of its own.
 app.use(
   rateLimit({
     limit: 100,
@@ -16,8 +16,8 @@ app.use(
   }),
 )
 
-// Logins: five failures in ten minutes for each name, told after a while; three refusals more, and the name is
-// blocked for an hour.
+// Logins: five failures in ten minutes for each name; refusals are delayed. After three refusals the name is blocked for
+// an hour.
 const logins = rateLimit({
   identifier: 'login',
   algorithm: 'sliding-window-log',
@@ -32,7 +32,7 @@ app.post('/login', logins, ({ body }, response) => {
   response.sendStatus(body.password === 'open sesame' ? 200 : 401)
 })
 
-// Searches: bursts of 10, then 2 a second. Past 80 % of that the page may ask whether anybody is there.
+// Searches: bursts of 10, then 2 per second. Above 80 % of that the page may show a captcha.
 const searches = rateLimit({
   identifier: 'search',
   algorithm: 'token-bucket',
@@ -45,7 +45,7 @@ app.get('/search', searches, ({ query, rateLimit: { soft } }, response) => {
   response.json({ q: query.q, captcha: soft })
 })
 
-// The API: by plan. Keys are secrets, so that only their hashes are kept.
+// The API: by plan. API keys are secrets, so only their hashes are stored.
 const PLANS = new Map([
   ['key of Ada', 'free'],
   ['key of Bob', 'pro'],

@@ -3,10 +3,10 @@ import express from 'express'
 
 const app = express()
 
-// Everybody: 100 requests in 15 minutes, counted from a caller's first.
+// All callers: 100 requests in 15 minutes, counted from a caller's first.
 app.use(rateLimit({ limit: 100, period: '15m' }))
 
-// Logins besides: 5 failures a minute. What succeeds is given back.
+// Logins: also 5 failures per minute. Successful logins are given back.
 const logins = rateLimit({ limit: 5, period: '1m', skipSuccessfulRequests: true })
 app.post('/login', logins, express.json(), ({ body }, response) => {
   response.sendStatus(body?.password === 'open sesame' ? 200 : 401)

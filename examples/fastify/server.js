@@ -3,7 +3,7 @@ import fastify from 'fastify'
 
 const app = fastify()
 
-// All routes of this scope that are declared after it, by one limiter.
+// One limiter for all routes of this scope that are declared after it.
 await app.register(rateLimit, { max: 100, timeWindow: '15 minutes' })
 
 app.get('/', async (request) => ({ remaining: request.rateLimit?.remaining }))

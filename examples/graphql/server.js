@@ -6,7 +6,7 @@ import { buildSchema, execute, GraphQLError, parse, validate } from 'graphql'
 const schema = buildSchema('type Query { users(first: Int): [User!]! } type User { name: String! }')
 const users = ({ first = 10 }) => Array.from({ length: first }, (_, i) => ({ name: `user ${i}` }))
 
-// What an operation asks for is what it costs: a point for each field, times `first`, `last` or `limit`.
+// The cost of an operation: one point for each field, times `first`, `last` or `limit`.
 const limit = rateLimit({ limit: 1_000, period: '1m', key: ({ user }) => user })
 
 async function answer(query = '{ users { name } }', user = 'anybody') {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { rateLimit } from '@sluice/limiter/adapters/websocket'
 import { WebSocketServer } from 'ws'
 
-// Of each address: 20 messages at once, then 5 a second. Whoever sends more is closed with 1008.
+// For each address: 20 messages at once, then 5 per second. Sockets that send more are closed with 1008.
 const limit = rateLimit({ algorithm: 'token-bucket', limit: 5, period: '1s', burst: 20 })
 
 const server = createServer((_request, response) => response.end('speak WebSocket'))
