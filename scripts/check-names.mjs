@@ -1,6 +1,7 @@
-// Reads the sources of all packages, without tests and samples, and holds them to two rules:
+// Reads the sources of all packages, without tests and samples, and holds them to three rules:
 // - a name that is exported, and every name of a type or a class, is defined in one file only;
-// - no code outside core/decide asks for an algorithm by its name: it asks for its traits and options.
+// - no code outside core/decide asks for an algorithm by its name: it asks for its traits and options;
+// - core is pure: no clock and no randomness.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
@@ -59,7 +60,7 @@ const KNOWN = [
 /** Files, or folders, that name an algorithm as a default or a sample: none of them asks which one a policy has. */
 const NAMING = new Map([
   ['packages/limiter/src/adapters/gate/limits/from-policies.ts', 'the default of adapters: windows'],
-  ['packages/limiter/src/compat/hits.ts', 'the windows of express-rate-limit and others'],
+  ['packages/limiter/src/compat/counters/hits.ts', 'the windows of express-rate-limit and others'],
   ['packages/limiter/src/compat/nestjs-throttler.ts', 'the windows of @nestjs/throttler'],
   ['packages/limiter/src/core/match/descriptors.ts', 'the default of a limit that a request brings'],
   ['packages/limiter/src/core/match/limit.ts', 'the limit that refuses whoever has no key'],
@@ -82,7 +83,7 @@ const sources = readdirSync('packages')
     return { file, text, program: parseSync(file, text).program }
   })
 
-const mistakes = [...sharedNames(), ...namedAlgorithms()]
+const mistakes = [...sharedNames(), ...namedAlgorithms(), ...impurities()]
 for (const mistake of mistakes) console.error(mistake)
 process.exitCode = mistakes.length > 0 ? 1 : 0
 
@@ -110,6 +111,24 @@ function namesIn(statement) {
   const named = /^(TSInterface|TSTypeAlias|Class)Declaration$/.test(node.type)
   if (node === statement && !named) return []
   return node.declarations?.map(({ id }) => id.name) ?? [node.id?.name].filter(Boolean)
+}
+
+/** Biome's rule on globals does not see members of them. */
+function impurities() {
+  return sources
+    .filter(({ file }) => file.startsWith('packages/limiter/src/core/'))
+    .flatMap(({ file, program }) => {
+      const found = []
+      new Visitor({
+        MemberExpression({ object, property }) {
+          const name = `${object.name}.${property.name}`
+          if (['Math.random', 'Date.now', 'performance.now', 'crypto.randomUUID'].includes(name))
+            found.push(name)
+        },
+        NewExpression: ({ callee }) => callee.name === 'Date' && found.push('new Date'),
+      }).visit(program)
+      return found.map((name) => `${file}: core is pure, but uses ${name}`)
+    })
 }
 
 function namedAlgorithms() {

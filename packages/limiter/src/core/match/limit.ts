@@ -32,10 +32,7 @@ export interface CompiledLimit {
   readonly match: (facts: Facts, givenCost: number | undefined) => MatchResult
 }
 
-type MatchResult =
-  | RuleMatch
-  | { readonly skipped: 'missing' | 'exempt' }
-  | { readonly problem: string }
+type MatchResult = RuleMatch | { readonly skipped: 'missing' | 'exempt' } | { readonly problem: string }
 
 /** A limit that applies to a request, and its step. */
 export interface RuleMatch {

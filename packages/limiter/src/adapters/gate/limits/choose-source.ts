@@ -19,6 +19,7 @@ const OF_POLICY = [
   'soft',
   'shadow',
   'block',
+  'prefetch',
   'identifier',
 ] as const
 const OF_CALLERS = ['plan', 'plans', 'overrides'] as const

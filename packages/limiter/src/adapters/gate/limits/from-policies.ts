@@ -72,7 +72,7 @@ function policiesOf<N extends FrameworkArgs>(settings: Settings<N>): Readonly<Re
     throw new ConfigError('give the period of the limit, in milliseconds or as text such as 15m', {
       path: ['period'],
     })
-  const names = ['algorithm', ...algorithmOptions.keys(), 'soft', 'shadow', 'block'] as const
+  const names = ['algorithm', ...algorithmOptions.keys(), 'soft', 'shadow', 'block', 'prefetch'] as const
   const given = names.filter((name) => settings[name] !== undefined).map((name) => [name, settings[name]])
   return { [identifier]: { limit, period, ...Object.fromEntries(given) } }
 }

@@ -45,13 +45,14 @@ const INSTEAD: Readonly<Record<string, string>> = {
   storage: 'give store and name',
   throttlers: 'give limit and period, or policies by name',
 }
-const NAMES = `limit period algorithm soft shadow block identifier policies limiter rules domain attributes
+const NAMES =
+  `limit period algorithm soft shadow block prefetch identifier policies limiter rules domain attributes
   plan plans overrides key onMissingKey address trustProxy proxyHeader ipv6Subnet ipv4Subnet allowList
   denyList cost skip skipFailedRequests skipSuccessfulRequests requestWasSuccessful settleCost statusCode message
   dialect headers retryAfter jitter exposeHeaders requestPropertyName tarpit maxWaiting onLimitReached name store
   onStoreError deadlineMs observe logger validate timers wallClock`
-  .split(/\s+/)
-  .concat([...algorithmOptions.keys()])
+    .split(/\s+/)
+    .concat([...algorithmOptions.keys()])
 
 /**
  * @param more names of options that the framework's adapter reads itself
