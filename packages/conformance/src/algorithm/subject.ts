@@ -20,7 +20,7 @@ export interface StateUnderTest {
   drop(ticks: number): boolean
 }
 
-export function subjectOf(plan: Plan): StateUnderTest {
+export function stateUnderTest(plan: Plan): StateUnderTest {
   const { algorithm } = plan
   const none: Cells = new Float64Array(8)
   let cells: Cells | undefined

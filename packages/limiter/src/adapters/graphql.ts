@@ -37,7 +37,7 @@ export class OperationRefused extends SluiceError {
 /**
  * Limits operations by what they ask for. To be called where the server has parsed and checked an operation and has
  * not begun it: `didResolveOperation` of Apollo, `onExecute` of Envelop and Yoga.
- * @throws ConfigError for options that mean nothing
+ * @throws ConfigError for invalid options
  */
 // biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name its context
 export function rateLimit<C = any>(

@@ -1,9 +1,9 @@
 import { ConfigError } from '../core/errors.ts'
 import { andThen } from '../maybe-promise.ts'
 import type { Store } from '../stores/store.ts'
-import { type CompatOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
+import { type CompatOptions, counterPlaceOf, type HitCounter, type Hits, hitCounter } from './hits.ts'
 
-type Told = (error: Error | null, result?: { current: number; ttl: number }) => void
+type Callback = (error: Error | null, result?: { current: number; ttl: number }) => void
 
 /** What @fastify/rate-limit tells a store of the plugin's, or a route's, options. */
 interface PluginOptions {
@@ -15,8 +15,8 @@ interface PluginOptions {
 
 /** The store contract of @fastify/rate-limit. */
 export interface FastifyRateLimitStore {
-  incr(key: string, told: Told, timeWindow: number, max?: number): void
-  read(key: string, told: Told, timeWindow: number, max?: number): void
+  incr(key: string, callback: Callback, timeWindow: number, max?: number): void
+  read(key: string, callback: Callback, timeWindow: number, max?: number): void
   child(routeOptions: PluginOptions): FastifyRateLimitStore
 }
 
@@ -29,7 +29,7 @@ export function fastifyRateLimitStore(
 ): new (
   plugin: PluginOptions,
 ) => FastifyRateLimitStore {
-  const { store, name } = placeOf(options, 'fastify-rate-limit')
+  const { store, name } = counterPlaceOf(options, 'fastify-rate-limit')
   return class extends RouteStore {
     constructor(plugin: PluginOptions) {
       super(store, name, plugin)
@@ -48,19 +48,19 @@ class RouteStore implements FastifyRateLimitStore {
   constructor(store: Store, name: string, { continueExceeding, exponentialBackoff }: PluginOptions) {
     if (continueExceeding || exponentialBackoff) {
       throw new ConfigError(
-        'this store punishes nobody for asking: use a limiter with block in place of the plugin',
+        'this store does not punish requests over the limit: use a limiter with block in place of the plugin',
       )
     }
     this.#store = store
     this.#name = name
   }
 
-  incr(key: string, told: Told, timeWindow: number): void {
-    tell(told, () => this.#counter(timeWindow).hit(key))
+  incr(key: string, callback: Callback, timeWindow: number): void {
+    callBack(callback, () => this.#counter(timeWindow).hit(key))
   }
 
-  read(key: string, told: Told, timeWindow: number): void {
-    tell(told, () => this.#counter(timeWindow).look(key))
+  read(key: string, callback: Callback, timeWindow: number): void {
+    callBack(callback, () => this.#counter(timeWindow).look(key))
   }
 
   child(routeOptions: PluginOptions): FastifyRateLimitStore {
@@ -79,13 +79,13 @@ class RouteStore implements FastifyRateLimitStore {
   }
 }
 
-function tell(told: Told, ask: () => Hits | Promise<Hits>): void {
+function callBack(callback: Callback, ask: () => Hits | Promise<Hits>): void {
   try {
     const answer = andThen(ask(), ({ hits, endsInMs }) =>
-      told(null, { current: hits, ttl: Math.ceil(endsInMs) }),
+      callback(null, { current: hits, ttl: Math.ceil(endsInMs) }),
     )
-    if (answer instanceof Promise) answer.catch(told)
+    if (answer instanceof Promise) answer.catch(callback)
   } catch (error) {
-    told(error as Error)
+    callback(error as Error)
   }
 }

@@ -16,7 +16,10 @@ export interface CompatOptions {
 }
 
 /** Where a store for another library keeps its counters. @throws ConfigError for a store without a name */
-export function placeOf({ store, name }: CompatOptions, otherwise: string): { store: Store; name: string } {
+export function counterPlaceOf(
+  { store, name }: CompatOptions,
+  otherwise: string,
+): { store: Store; name: string } {
   if (store !== undefined && name === undefined) {
     throw new ConfigError('counters in a store need a name, to keep them apart from others')
   }
@@ -38,16 +41,16 @@ export function checkIn(
   limiter: Limiter<string, boolean>,
   key: string,
 ): MaybePromise<Decision> {
-  const decision = limiter.check(textOf(key))
+  const decision = limiter.check(keyText(key))
   if (decision instanceof Promise) return decision
   const { allowed, limit, remaining, resetAfterMs } = decision
   if (!allowed || limit - remaining !== 1 || resetAfterMs === windowMs) return decision
-  limiter.reset(textOf(key))
-  return limiter.check(textOf(key))
+  limiter.reset(keyText(key))
+  return limiter.check(keyText(key))
 }
 
 /** These libraries take numbers for keys, too: users' ids, say. */
-function textOf(key: string): string {
+function keyText(key: string): string {
   return Number.isFinite(key) ? String(key) : key
 }
 
@@ -73,12 +76,12 @@ export function hitCounter(store: Store, name: string, windowMs: number): HitCou
   })
   return {
     hit: (key) => andThen(checkIn(windowMs, limiter, key), hitsOf),
-    look: (key) => andThen(limiter.peek(textOf(key)), hitsOf),
+    look: (key) => andThen(limiter.peek(keyText(key)), hitsOf),
     takeBack: (key) =>
-      andThen(limiter.peek(textOf(key)), (decision) => {
+      andThen(limiter.peek(keyText(key)), (decision) => {
         const { steps, outcome } = receiptOf(decision)!
         return store.settle([{ step: steps[0]!, at: outcome.at, change: -1 }])
       }),
-    forget: (key) => limiter.reset(textOf(key)),
+    forget: (key) => limiter.reset(keyText(key)),
   }
 }

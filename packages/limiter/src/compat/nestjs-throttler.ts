@@ -1,5 +1,5 @@
 import { createLimiter, type Limiter } from '../limiter.ts'
-import { checkIn, type CompatOptions, placeOf } from './hits.ts'
+import { type CompatOptions, checkIn, counterPlaceOf } from './hits.ts'
 
 /** What @nestjs/throttler asks of a storage; times of the answer are in seconds, rounded up. */
 export interface ThrottlerStorage {
@@ -20,7 +20,7 @@ const MAX_LIMITERS = 1_000
  * blocks the key for `blockDuration`, and is not counted.
  */
 export function throttlerStorage(options: CompatOptions = {}): ThrottlerStorage {
-  const { store, name } = placeOf(options, 'nestjs-throttler')
+  const { store, name } = counterPlaceOf(options, 'nestjs-throttler')
   const limiters = new Map<string, Limiter<string, boolean>>()
   const limiterFor = (
     ttl: number,

@@ -56,7 +56,7 @@ export interface RuleOptions {
 
 /**
  * Makes a rule of a plan and of what else was said.
- * @throws ConfigError for options that are wrong, or mean nothing together; `path` names the option
+ * @throws ConfigError for options that are wrong, or contradict each other; `path` names the option
  */
 export function ruleOf(name: string, namespace: string, plan: Plan, options: RuleOptions = {}): Rule {
   const { onLimit = 'deny', onStoreError = 'open', soft, jitter, spread = false } = options
@@ -72,7 +72,7 @@ export function ruleOf(name: string, namespace: string, plan: Plan, options: Rul
     onStoreError,
     windowSeconds: windowSecondsOf(plan),
     soft,
-    block: canRefuse(role) ? blockOf(options) : undefined,
+    block: canRefuse(role) ? blockPlanOf(options) : undefined,
     prefetch: prefetchOf(options.prefetch, plan),
     jitter,
     spread: spread ? plan.period * plan.unit : 0,
@@ -85,7 +85,7 @@ function roleOf({ mode, onLimit, quota }: RuleOptions): Role {
   return quota ? 'quota' : 'enforce'
 }
 
-function blockOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
+function blockPlanOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
   if (block === undefined) return blockable ? blockByHand : undefined
   return below('block', () => blockPlan(block))
 }
@@ -109,7 +109,7 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
       'a rule that only lowers the priority refuses no request, so it cannot block',
     ),
     () => {
-      if (block !== undefined) blockOf(options)
+      if (block !== undefined) blockPlanOf(options)
     },
     check(soft === 0, 'soft', 'soft must be above 0, up to 1'),
     () => checkShare('soft', soft),

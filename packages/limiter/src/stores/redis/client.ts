@@ -39,7 +39,7 @@ export interface Sender {
 }
 
 /**
- * How to send commands through a client, told from its shape.
+ * How to send commands through a client, recognised by its shape.
  * @throws ConfigError for what is no client of these, or one that would send a charge twice
  */
 export function senderOf(client: RedisClient): Sender {

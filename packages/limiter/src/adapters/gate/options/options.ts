@@ -1,3 +1,4 @@
+import type { ActualCost } from '../../../core/decide/charges.ts'
 import type { OnStoreError } from '../../../core/decide/rule.ts'
 import type { Rules } from '../../../core/match/compile.ts'
 import type { OnMissingKey } from '../../../core/match/domain.ts'
@@ -77,9 +78,6 @@ export interface CallerOptions<N extends FrameworkArgs> {
   /** Keys, addresses and CIDRs that are refused with 403; goes before `allowList`. */
   readonly denyList?: readonly string[]
 }
-
-/** One cost for every policy, or by policy (of a rulebook): whole, ≥ 0. */
-export type ActualCost = number | Readonly<Record<string, number>>
 
 /** What counts, and how much. */
 export interface CountOptions<N extends FrameworkArgs> {
