@@ -10,52 +10,7 @@ import { parseSync, Visitor } from 'oxc-parser'
 const SAME = new Map([
   ['rateLimit', 'each adapter calls its one function so'],
   ['RateLimitMiddleware', 'what rateLimit returns, in the types of each framework'],
-  ['FrameworkArgs', 'what callbacks of options get, in the types of each framework'],
 ])
-
-/** Names that still mean different things in different files. Only to be made shorter. */
-const KNOWN = [
-  'ANSWER_FIELDS',
-  'ActualCost',
-  'Address',
-  'Bench',
-  'Entry',
-  'Field',
-  'Limiter',
-  'Mistake',
-  'Node',
-  'Option',
-  'Options',
-  'Part',
-  'Parts',
-  'Problem',
-  'Quota',
-  'Refusal',
-  'Reply',
-  'Report',
-  'Request',
-  'Reservation',
-  'Runner',
-  'Settings',
-  'Slots',
-  'Source',
-  'Tally',
-  'Waiting',
-  'decisionOf',
-  'fields',
-  'placeOf',
-  'printable',
-  'problemOf',
-  'read',
-  'readQuestion',
-  'replay',
-  'run',
-  'settingsOf',
-  'shown',
-  'walk',
-  'whole',
-  'wholeNumber',
-]
 
 /** Files, or folders, that name an algorithm as a default or a sample: none of them asks which one a policy has. */
 const NAMING = new Map([
@@ -94,7 +49,7 @@ function sharedNames() {
       places.set(name, (places.get(name) ?? new Set()).add(file))
   }
   const shared = new Map([...places].filter(([, files]) => files.size > 1))
-  const listed = [...SAME.keys(), ...KNOWN]
+  const listed = [...SAME.keys()]
   return [
     ...[...shared]
       .filter(([name]) => !listed.includes(name))

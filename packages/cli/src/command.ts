@@ -3,7 +3,7 @@ import type { Io } from './io.ts'
 /** 0: fine; 1: the command found what it looks for, a mistake or a difference; 2: it was used wrongly, or could not run. */
 export type ExitCode = 0 | 1 | 2
 
-interface Option {
+interface CommandOption {
   readonly type: 'string' | 'boolean'
   /** May be given more than once. */
   readonly multiple?: true
@@ -14,9 +14,9 @@ interface Option {
   readonly help: string
 }
 
-export type Options = Readonly<Record<string, Option>>
+export type CommandOptions = Readonly<Record<string, CommandOption>>
 
-export type Values<O extends Options = Options> = {
+export type Values<O extends CommandOptions = CommandOptions> = {
   readonly [Name in keyof O]?: O[Name] extends { readonly multiple: true }
     ? readonly string[]
     : O[Name] extends { readonly type: 'boolean' }
@@ -24,7 +24,7 @@ export type Values<O extends Options = Options> = {
       : string
 }
 
-interface Definition<O extends Options> {
+interface Definition<O extends CommandOptions> {
   readonly name: string
   /** One line, for the list of commands. */
   readonly summary: string
@@ -36,9 +36,9 @@ interface Definition<O extends Options> {
   run(operands: readonly string[], values: Values<O>, io: Io): Promise<ExitCode>
 }
 
-export type Command = Definition<Options>
+export type Command = Definition<CommandOptions>
 
 /** Lets `run` see the types that `options` declare. */
-export function defineCommand<const O extends Options>(definition: Definition<O>): Command {
+export function defineCommand<const O extends CommandOptions>(definition: Definition<O>): Command {
   return definition as unknown as Command
 }

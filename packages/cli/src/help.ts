@@ -1,10 +1,10 @@
-import type { Command, Options } from './command.ts'
+import type { Command, CommandOptions } from './command.ts'
 
 /** The options that every command has. */
-export const COMMON: Options = { help: { type: 'boolean', help: 'show this text' } }
+export const COMMON_OPTIONS: CommandOptions = { help: { type: 'boolean', help: 'show this text' } }
 
 export function helpOf({ name, summary, operands, options, notes }: Command): string {
-  const rows = Object.entries({ ...options, ...COMMON }).map(
+  const rows = Object.entries({ ...options, ...COMMON_OPTIONS }).map(
     ([option, { value, help }]) => [`--${option}${value === undefined ? '' : ` ${value}`}`, help] as const,
   )
   return [

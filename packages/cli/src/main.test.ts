@@ -2,15 +2,15 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { commands } from './commands.ts'
 import { main } from './main.ts'
-import { fakeIo, run } from './testing.ts'
+import { fakeIo, runLine } from './testing.ts'
 
 describe('sluice', () => {
   it('shows its commands, and each command its options', async () => {
-    const overview = await run(['--help'])
+    const overview = await runLine(['--help'])
     expect(overview).toMatchObject({ code: 0, err: '' })
     for (const { name, options } of commands) {
       expect(overview.out).toContain(`  ${name} `)
-      const help = await run([name, '--help'])
+      const help = await runLine([name, '--help'])
       expect(help).toMatchObject({ code: 0, err: '' })
       expect(help.out).toMatch(new RegExp(`^Usage: sluice ${name}`))
       for (const option of Object.keys(options)) expect(help.out).toContain(`--${option}`)
@@ -19,7 +19,7 @@ describe('sluice', () => {
   })
 
   it('shows its version', async () => {
-    expect(await run(['--version'])).toMatchObject({
+    expect(await runLine(['--version'])).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^sluice \d+\.\d+\.\d+\n$/),
     })
@@ -43,7 +43,7 @@ describe('sluice', () => {
     [['conform'], /name at least one file/],
     [['conform', 'nowhere.json'], /cannot read nowhere\.json: there is no such file/],
   ])('used wrongly, as %j, says how on standard error and exits 2', async (argv, message) => {
-    const { code, out, err } = await run(argv)
+    const { code, out, err } = await runLine(argv)
     expect(err).toMatch(message)
     expect(err).not.toMatch(/\n {4}at /)
     expect({ code, out }).toEqual({ code: 2, out: '' })

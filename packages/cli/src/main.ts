@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { SluiceError } from '@sluice/limiter'
 import { formatProblem, RulebookError } from '@sluice/rulebook'
-import { parseArguments, unknown } from './arguments.ts'
+import { parseArguments, unknownName } from './arguments.ts'
 import type { Command, ExitCode } from './command.ts'
 import { commands } from './commands.ts'
-import { COMMON, helpOf, overview } from './help.ts'
+import { COMMON_OPTIONS, helpOf, overview } from './help.ts'
 import type { Io, Output } from './io.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -15,12 +15,12 @@ import { UsageError } from './usage-error.ts'
  * process.exitCode = await main(['check', 'rulebook.yaml'], process)
  */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
-  const lost = [watch(io.stdout), watch(io.stderr)]
+  const watched = [watch(io.stdout), watch(io.stderr)]
   const [name = '', ...rest] = argv
   const command = commands.find((each) => each.name === name)
   try {
-    const code = command === undefined ? about(name, io) : await run(command, rest, io)
-    for (const each of lost) await each()
+    const code = command === undefined ? about(name, io) : await runCommand(command, rest, io)
+    for (const each of watched) await each()
     return code
   } catch (error) {
     return complain(error, command, io)
@@ -39,17 +39,17 @@ function about(name: string, io: Io): ExitCode {
     const [what, names] = name.startsWith('-')
       ? ['option', ['--help', '--version']]
       : (['command', commands.map((each) => each.name)] as const)
-    throw new UsageError(unknown(what, name, names))
+    throw new UsageError(unknownName(what, name, names))
   }
   return 0
 }
 
-async function run(command: Command, argv: readonly string[], io: Io): Promise<ExitCode> {
+async function runCommand(command: Command, argv: readonly string[], io: Io): Promise<ExitCode> {
   if (argv.some((argument) => argument === '--help' || argument === '-h')) {
     io.stdout.write(helpOf(command))
     return 0
   }
-  const { values, operands } = parseArguments(argv, { ...command.options, ...COMMON })
+  const { values, operands } = parseArguments(argv, { ...command.options, ...COMMON_OPTIONS })
   if (command.operands === undefined && operands.length > 0) {
     throw new UsageError(`${command.name} takes no ${JSON.stringify(operands[0])}`)
   }

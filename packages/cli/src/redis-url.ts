@@ -11,16 +11,16 @@ export interface RedisAddress {
 }
 
 /** How such a URL may be written; with TLS it begins with `rediss`. */
-export const FORMS: readonly string[] = [
+export const URL_FORMS: readonly string[] = [
   'redis://HOST:PORT/DB',
   'redis+sentinel://HOST:PORT,HOST:PORT/MASTER/DB',
   'redis+cluster://HOST:PORT,HOST:PORT',
 ]
 
 const URL = /^redis(s)?(?:\+(sentinel|cluster))?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/?#]+)(?:\/([^?#]*))?$/
-const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i
+const URL_HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i
 
-/** `undefined` when `url` is of none of the {@link FORMS}. A user and password stand before an `@`, percent-encoded. */
+/** `undefined` when `url` is of none of the {@link URL_FORMS}. A user and password stand before an `@`, percent-encoded. */
 export function readRedisUrl(url: string): RedisAddress | undefined {
   const [, tls, kind = 'single', username, password, list, path = ''] = URL.exec(url) ?? []
   const hosts = list?.split(',').map((text) => hostOf(text, kind === 'sentinel' ? 26_379 : 6_379)) ?? []
@@ -31,14 +31,14 @@ export function readRedisUrl(url: string): RedisAddress | undefined {
   if ((kind === 'sentinel' && master === '') || segments.length > (kind === 'cluster' ? 0 : 1))
     return undefined
   if (!/^\d{1,5}$/.test(segments[0] ?? '0')) return undefined
-  const login = decoded({ username, password })
+  const login = decodedLogin({ username, password })
   return login && { kind: kind as RedisAddress['kind'], tls: tls !== undefined, hosts, master, db, ...login }
 }
 
 type Host = RedisAddress['hosts'][number]
 
 function hostOf(text: string, standardPort: number): Host | undefined {
-  const [, ipv6, name, port = standardPort] = HOST.exec(text) ?? []
+  const [, ipv6, name, port = standardPort] = URL_HOST.exec(text) ?? []
   const host = ipv6 ?? name
   return host === undefined || Number(port) > 65_535 ? undefined : { host, port: Number(port) }
 }
@@ -48,7 +48,7 @@ function isHost(host: Host | undefined): host is Host {
 }
 
 /** `undefined` for what is not percent-encoded as it should be. */
-function decoded(login: Record<string, string | undefined>): Record<string, string> | undefined {
+function decodedLogin(login: Record<string, string | undefined>): Record<string, string> | undefined {
   try {
     const given = Object.entries(login).filter(([, value]) => value)
     return Object.fromEntries(given.map(([name, value]) => [name, decodeURIComponent(value!)]))

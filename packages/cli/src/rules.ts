@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { compile, type Domain, type Rules } from '@sluice/limiter/rules'
 import { loadRulebook } from '@sluice/rulebook'
-import { unknown } from './arguments.ts'
+import { unknownName } from './arguments.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -36,6 +36,6 @@ export function chooseDomain(domains: readonly Domain[], name: string | undefine
     )
   }
   const domain = domains.find((each) => each.name === name)
-  if (domain === undefined) throw new UsageError(unknown('domain', name, names))
+  if (domain === undefined) throw new UsageError(unknownName('domain', name, names))
   return domain
 }

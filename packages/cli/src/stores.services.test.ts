@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../../limiter/src/stores/redis/cluster.test-support.ts'
 import { startSentinels } from '../../limiter/src/stores/redis/sentinel.test-support.ts'
 import { type RedisServer, startRedis } from '../../limiter/src/stores/redis/server.test-support.ts'
-import { run } from './testing.ts'
+import { runLine } from './testing.ts'
 
 const folder = fileURLToPath(new URL('../../conformance/vectors/', import.meta.url))
 const vectors = readdirSync(folder).map((name) => folder + name)
@@ -13,7 +13,7 @@ const worked = `${folder}worked.json`
 const listOf = (ports: readonly number[]): string => ports.map((port) => `127.0.0.1:${port}`).join(',')
 
 async function expectAllPassed(url: string): Promise<void> {
-  const { code, out, err } = await run(['conform', ...vectors, '--store', url])
+  const { code, out, err } = await runLine(['conform', ...vectors, '--store', url])
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(out).toMatch(/^[1-9]\d{2,} passed, 0 failed\n$/)
 }
@@ -61,7 +61,7 @@ describe('a Redis by its URL', () => {
       'sentinels are unreachable',
     ],
   ])('%s is said to be so', async (_kind, url, reason) => {
-    const { code, out, err } = await run(['conform', worked, '--store', url()])
+    const { code, out, err } = await runLine(['conform', worked, '--store', url()])
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(/^sluice: the store does not answer: [^\n]+\n$/)
     expect(err).toContain(reason)

@@ -2,11 +2,11 @@ import { setTimeout as elapsed } from 'node:timers/promises'
 import { type Clock, MemoryStore, type Store, StoreError } from '@sluice/limiter'
 import { RedisStore } from '@sluice/limiter/stores/redis'
 import type { Cluster, Redis } from 'ioredis'
-import { FORMS, type RedisAddress, readRedisUrl } from './redis-url.ts'
+import { type RedisAddress, readRedisUrl, URL_FORMS } from './redis-url.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What `--store` may be, for help. */
-export const STORE_HELP: string = `memory (default), or ${FORMS.join(', ')}`
+export const STORE_HELP: string = `memory (default), or ${URL_FORMS.join(', ')}`
 
 /** Milliseconds that a store has to answer when it is opened. */
 const PATIENCE = 3_000
@@ -16,7 +16,7 @@ const LAST_WORDS = 1_000
 /**
  * The store of a `--store` value.
  * @param clock takes the place of the store's own; for conformance runs alone
- * @param warn told, in place of an error, of a Redis that does not answer: it is connected to when it is there
+ * @param warn is called, in place of an error, for a Redis that does not answer: it is connected to when it is there
  * @throws UsageError for a value that is none; StoreError
  */
 export async function openStore(
@@ -57,14 +57,14 @@ async function reach(client: Redis | Cluster): Promise<string | undefined> {
   } finally {
     clearTimeout(timer)
   }
-  return failure === undefined ? undefined : reasonOf(failure) // a database that there is not lets pings through
+  return failure === undefined ? undefined : connectionFailure(failure) // a database that there is not lets pings through
 }
 
 /** What the node said, where a whole cluster failed; what each address said, where a host has several. */
-function reasonOf(error: unknown): string {
+function connectionFailure(error: unknown): string {
   const { lastNodeError } = error as { lastNodeError?: unknown }
-  if (lastNodeError !== undefined && lastNodeError !== null) return reasonOf(lastNodeError)
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
+  if (lastNodeError !== undefined && lastNodeError !== null) return connectionFailure(lastNodeError)
+  if (error instanceof AggregateError) return error.errors.map(connectionFailure).join(', ')
   return error instanceof Error ? error.message : String(error)
 }
 
@@ -93,16 +93,16 @@ async function clientOf({ kind, tls, hosts, master, db, ...login }: RedisAddress
       ...OFFLINE,
       redisOptions: node,
       retryDelayOnFailover: 0, // or it sends again what was unanswered, which charges twice
-      clusterRetryStrategy: soon,
+      clusterRetryStrategy: retryDelay,
     })
   }
-  const options = { ...OFFLINE, ...node, retryStrategy: soon }
+  const options = { ...OFFLINE, ...node, retryStrategy: retryDelay }
   if (kind === 'single') return new Redis({ ...options, ...hosts[0]! })
   return new Redis({
     ...options,
     sentinels: [...hosts],
     name: master,
-    sentinelRetryStrategy: soon,
+    sentinelRetryStrategy: retryDelay,
     ...(tls && { enableTLSForSentinelMode: true }),
   })
 }
@@ -111,6 +111,6 @@ async function clientOf({ kind, tls, hosts, master, db, ...login }: RedisAddress
 const OFFLINE = { lazyConnect: true, enableOfflineQueue: false } as const
 
 /** Milliseconds before the next try to connect: never so long that a store which is back is waited for. */
-function soon(times: number): number {
+function retryDelay(times: number): number {
   return Math.min(50 * times, 500)
 }

@@ -11,7 +11,7 @@ export interface Ran {
 }
 
 /** Runs a command line in process, with nothing of this process but its files. */
-export async function run(argv: readonly string[], stdin: string | Buffer = ''): Promise<Ran> {
+export async function runLine(argv: readonly string[], stdin: string | Buffer = ''): Promise<Ran> {
   const { io, out, err } = fakeIo(stdin)
   const code = await main(argv, io)
   return { code, out: out(), err: err() }

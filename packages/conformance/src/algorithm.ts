@@ -17,7 +17,7 @@ export {
   slidingLogFormula,
 } from './algorithm/formulas.ts'
 export { policiesOf } from './algorithm/policies.ts'
-export { type StateUnderTest, subjectOf } from './algorithm/subject.ts'
+export { type StateUnderTest, stateUnderTest } from './algorithm/subject.ts'
 export { replay, workedExample } from './algorithm/worked-example.ts'
 
 export interface AlgorithmUnderTest {
@@ -40,8 +40,8 @@ const DICE = fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { minLength: 1, 
  * const subject = { name: 'gcra', policies: policiesOf('gcra'), formula: gcraFormula }
  * algorithmSuite({ describe, it }, subject) // of vitest, or of node:test
  */
-export function algorithmSuite({ describe, it }: Runner, subject: AlgorithmUnderTest): void {
-  const { name, policies, formula, runs: numRuns = Number(process.env.SLUICE_RUNS ?? 10_000) } = subject
+export function algorithmSuite({ describe, it }: Runner, tested: AlgorithmUnderTest): void {
+  const { name, policies, formula, runs: numRuns = Number(process.env.SLUICE_RUNS ?? 10_000) } = tested
   const seed = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
   const holds = (title: string, corrects: boolean, drops: boolean): void => {
     const property = fc.property(policies, DICE, (policy, dice) => {

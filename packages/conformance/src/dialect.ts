@@ -11,7 +11,7 @@ import {
 } from './dialect/lines.ts'
 import { arrived, holdToBounds, holdToRefusal, holdToReport } from './dialect/reading.ts'
 import { plainReports, reports, strangeReports } from './dialect/reports.ts'
-import { LONG, textsFor } from './dialect/texts.ts'
+import { LONG_TEXTS, textsFor } from './dialect/texts.ts'
 import { optional, required } from './dialect/worked-cases.ts'
 import type { Runner } from './runner.ts'
 
@@ -21,7 +21,7 @@ export interface DialectSuiteOptions {
 }
 
 /** Registers tests of one kind under the seed and the number of runs that all of them share. */
-interface Bench {
+interface DialectBench {
   readonly make: () => Dialect
   test(title: string, body: () => void): void
   holds<T>(title: string, cases: fc.Arbitrary<T>, check: (one: T) => void): void
@@ -45,8 +45,8 @@ export function dialectSuite(
   { runs: numRuns = Number(process.env.SLUICE_RUNS ?? 500) }: DialectSuiteOptions = {},
 ): void {
   const seed = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
-  const test: Bench['test'] = (title, body) => void it(title, body, 600_000)
-  const bench: Bench = {
+  const test: DialectBench['test'] = (title, body) => void it(title, body, 600_000)
+  const bench: DialectBench = {
     make,
     test,
     holds: (title, cases, check) =>
@@ -64,7 +64,7 @@ export function dialectSuite(
   })
 }
 
-function testLines({ make, test, holds }: Bench): void {
+function testLines({ make, test, holds }: DialectBench): void {
   const both = fc.tuple(strangeReports, strangeReports)
   test('has a name, and lists the headers that it sends', () => holdToNames(make()))
   test('sends nothing where there is no policy', () => {
@@ -88,7 +88,7 @@ function testLines({ make, test, holds }: Bench): void {
   )
 }
 
-function testPolicies({ make, test, holds }: Bench): void {
+function testPolicies({ make, test, holds }: DialectBench): void {
   for (const [title, report] of Object.entries(required)) {
     test(`reports ${title}`, () => {
       ok(make().headers(report).length > 0, 'sends no headers')
@@ -102,7 +102,7 @@ function testPolicies({ make, test, holds }: Bench): void {
   holds('reports, of a refusal, a policy that refused', reports, (report) => holdToRefusal(make(), report))
 }
 
-function testReading({ make, test, holds }: Bench): void {
+function testReading({ make, test, holds }: DialectBench): void {
   holds('reads back limits and what remains, exactly', reports, (report) =>
     holdToReport(make(), report, 'counts'),
   )
@@ -115,7 +115,7 @@ function testReading({ make, test, holds }: Bench): void {
     ([lines, nowMs]) => holdToBounds(make().read(arrived(lines), nowMs)),
   )
   test('reads texts of any length, and gives no more than 100 policies', () => {
-    for (const text of LONG) holdToBounds(make().read(() => text, 0))
+    for (const text of LONG_TEXTS) holdToBounds(make().read(() => text, 0))
     for (const length of [100, 101, 250]) {
       const policies = Array.from({ length }, (_, i) => ({
         ...required['an admitted request']!.policies[0]!,

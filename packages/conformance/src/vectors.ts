@@ -28,7 +28,7 @@ export interface VectorStep {
 export type Expectation = Readonly<Record<string, boolean | number | null>>
 
 const FORMAT = 'sluice-vectors/1'
-const SINGLE = [
+const SINGLE_FIGURES = [
   'allowed',
   'limit',
   'remaining',
@@ -37,8 +37,8 @@ const SINGLE = [
   'reset_after_us',
   'delay_us',
 ]
-const COMBINED = ['allowed', 'binding', 'retry_after_us', 'remaining']
-const NEVER = ['retry_after_us', 'more_after_us', 'reset_after_us']
+const COMBINED_FIGURES = ['allowed', 'binding', 'retry_after_us', 'remaining']
+const NULLABLE_FIGURES = ['retry_after_us', 'more_after_us', 'reset_after_us']
 
 /**
  * Reads a `sluice-vectors/1` file.
@@ -47,11 +47,11 @@ const NEVER = ['retry_after_us', 'more_after_us', 'reset_after_us']
  * const { scenarios } = parseVectors(await readFile('vectors/gcra.json', 'utf8'))
  */
 export function parseVectors(text: string): Vectors {
-  const file = object(parseJson(text), 'the file', ['format', 'scenarios'])
+  const file = objectAt(parseJson(text), 'the file', ['format', 'scenarios'])
   if (file.format !== FORMAT)
     throw new ConfigError(`format must be ${FORMAT}, not ${JSON.stringify(file.format)}`)
   return {
-    scenarios: array(file.scenarios, 'scenarios').map((each, i) => scenarioOf(each, `scenarios[${i}]`)),
+    scenarios: arrayAt(file.scenarios, 'scenarios').map((each, i) => scenarioAt(each, `scenarios[${i}]`)),
   }
 }
 
@@ -63,23 +63,23 @@ function parseJson(text: string): unknown {
   }
 }
 
-function scenarioOf(value: unknown, path: string): Scenario {
-  const { name, policy, policies, steps } = object(value, path, ['name', 'policy', 'policies', 'steps'])
+function scenarioAt(value: unknown, path: string): Scenario {
+  const { name, policy, policies, steps } = objectAt(value, path, ['name', 'policy', 'policies', 'steps'])
   const combined = policies !== undefined
   if (combined === (policy !== undefined))
     throw new ConfigError(`${path} must have a policy or policies, and not both`)
-  const written = combined ? array(policies, `${path}.policies`) : [policy]
-  const figures = combined ? COMBINED : SINGLE
+  const written = combined ? arrayAt(policies, `${path}.policies`) : [policy]
+  const figures = combined ? COMBINED_FIGURES : SINGLE_FIGURES
   return {
-    name: name === undefined ? path : string(name, `${path}.name`),
+    name: name === undefined ? path : stringAt(name, `${path}.name`),
     plans: written.map((each, i) => planAt(each, combined ? `${path}.policies[${i}]` : `${path}.policy`)),
     combined,
-    steps: array(steps, `${path}.steps`).map((each, i) => stepOf(each, `${path}.steps[${i}]`, figures)),
+    steps: arrayAt(steps, `${path}.steps`).map((each, i) => stepAt(each, `${path}.steps[${i}]`, figures)),
   }
 }
 
 function planAt(value: unknown, path: string): Plan {
-  const { algorithm, period_us, ...rest } = object(value, path, [
+  const { algorithm, period_us, ...rest } = objectAt(value, path, [
     'algorithm',
     'limit',
     'period_us',
@@ -87,7 +87,7 @@ function planAt(value: unknown, path: string): Plan {
     'rounding',
   ])
   const period = `${wholeNumber(`${path}.period_us`, period_us, 1)}us`
-  const name = string(algorithm, `${path}.algorithm`)
+  const name = stringAt(algorithm, `${path}.algorithm`)
   const policy =
     name === 'token-bucket-interval'
       ? { ...rest, period, algorithm: 'token-bucket', refill: 'interval' }
@@ -100,23 +100,24 @@ function planAt(value: unknown, path: string): Plan {
   }
 }
 
-function stepOf(value: unknown, path: string, figures: readonly string[]): VectorStep {
-  const { at_us, key, cost, expect } = object(value, path, ['at_us', 'key', 'cost', 'expect'])
-  const expected = object(expect, `${path}.expect`, figures)
+function stepAt(value: unknown, path: string, figures: readonly string[]): VectorStep {
+  const { at_us, key, cost, expect } = objectAt(value, path, ['at_us', 'key', 'cost', 'expect'])
+  const expected = objectAt(expect, `${path}.expect`, figures)
   for (const [figure, is] of Object.entries(expected)) {
-    if (figure === 'allowed' ? typeof is === 'boolean' : is === null && NEVER.includes(figure)) continue
+    if (figure === 'allowed' ? typeof is === 'boolean' : is === null && NULLABLE_FIGURES.includes(figure))
+      continue
     if (figure === 'allowed') throw new ConfigError(`${path}.expect.allowed must be true or false`)
     wholeNumber(`${path}.expect.${figure}`, is, 0)
   }
   return {
     at: wholeNumber(`${path}.at_us`, at_us, 0),
-    key: string(key, `${path}.key`),
+    key: stringAt(key, `${path}.key`),
     cost: wholeNumber(`${path}.cost`, cost, 0),
     expect: expected as Expectation,
   }
 }
 
-function object(value: unknown, path: string, fields: readonly string[]): Record<string, unknown> {
+function objectAt(value: unknown, path: string, fields: readonly string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ConfigError(`${path} must be an object`)
   }
@@ -127,13 +128,13 @@ function object(value: unknown, path: string, fields: readonly string[]): Record
   return value as Record<string, unknown>
 }
 
-function array(value: unknown, path: string): readonly unknown[] {
+function arrayAt(value: unknown, path: string): readonly unknown[] {
   if (!Array.isArray(value) || value.length === 0)
     throw new ConfigError(`${path} must be a list, and not empty`)
   return value
 }
 
-function string(value: unknown, path: string): string {
+function stringAt(value: unknown, path: string): string {
   if (typeof value !== 'string') throw new ConfigError(`${path} must be text`)
   return value
 }

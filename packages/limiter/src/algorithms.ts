@@ -22,5 +22,12 @@ export {
 } from './core/decide/figures.ts'
 export { parseCalendar } from './core/decide/fixed-window/calendar-text.ts'
 export { wholeNumber } from './core/decide/integers.ts'
-export type { ChoiceOption, NoOptions, Option, Options, Settings, WholeOption } from './core/decide/option.ts'
+export type {
+  ChoiceOption,
+  NoOptions,
+  Option,
+  Options,
+  OptionValues,
+  WholeOption,
+} from './core/decide/option.ts'
 export type { BasePolicy, CalendarPeriod } from './core/decide/policy.ts'

@@ -98,7 +98,7 @@ export function createLimiter<const Name extends string, Async extends boolean =
 ): Limiter<Name, Async> {
   const { name = 'limiter', policies, observe } = options
   const store = options.store ?? (new MemoryStore() as Store<boolean> as Store<Async>)
-  const rules = rulesOf(name, options)
+  const rules = policyRules(name, options)
   const only = rules.length === 1 ? rules[0]! : undefined
   const stepsOf = (key: Key, cost: number): Step[] => {
     const joined = joinedKey(key)
@@ -109,19 +109,19 @@ export function createLimiter<const Name extends string, Async extends boolean =
 
   return {
     policies,
-    check: (key, options) => engine.decide(name, stepsOf(key, costOf(options)), false),
+    check: (key, options) => engine.decide(name, stepsOf(key, givenCost(options)), false),
     limitOrThrow: (key, options) =>
       andThen<Decision, Decision, Async>(
-        engine.decide(name, stepsOf(key, costOf(options)), false),
+        engine.decide(name, stepsOf(key, givenCost(options)), false),
         (decision) => {
           if (!decision.allowed) throw new LimitExceeded(decision)
           return decision
         },
       ),
-    peek: (key, options) => engine.decide(name, stepsOf(key, costOf(options)), true),
+    peek: (key, options) => engine.decide(name, stepsOf(key, givenCost(options)), true),
     reserve: (key, options) =>
       andThen<Reserved, Reservation<Async>, Async>(
-        engine.reserve(name, stepsOf(key, costOf(options)), options?.ttl ?? '1m'),
+        engine.reserve(name, stepsOf(key, givenCost(options)), options?.ttl ?? '1m'),
         ({ decision, once }) => reservationOf(engine, name, decision, once),
       ),
     refund: (decision, amount) =>
@@ -133,11 +133,11 @@ export function createLimiter<const Name extends string, Async extends boolean =
 }
 
 /** Without a default object, which would be made for each request. */
-function costOf(options: CostOption | undefined): number {
+function givenCost(options: CostOption | undefined): number {
   return options?.cost === undefined ? 1 : checkedCost(options.cost)
 }
 
-function rulesOf(
+function policyRules(
   limiter: string,
   { policies, blockable = false }: LimiterOptions<string, boolean>,
 ): readonly Rule[] {

@@ -1,5 +1,5 @@
 /** Answers kept; at the next, all are dropped. */
-const MOST = 1_024
+const MOST_ANSWERS = 1_024
 
 /** The same function of a text, which does not work an answer out twice in a row; `undefined` is never kept. */
 export function memoized<T>(find: (text: string) => T): (text: string) => T {
@@ -9,7 +9,7 @@ export function memoized<T>(find: (text: string) => T): (text: string) => T {
     if (before !== undefined) return before
     const found = find(text)
     if (found === undefined) return found
-    if (known.size >= MOST) known.clear()
+    if (known.size >= MOST_ANSWERS) known.clear()
     known.set(text, found)
     return found
   }

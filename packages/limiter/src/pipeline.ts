@@ -96,7 +96,7 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     const response = respondTo(decision, { ...respond, dialect, cost, ...jitter, nowMs: wallClock() })
     return { decision, matched, response }
   }
-  // Decide: all of them at once, or none. The engine tells whoever observes.
+  // Decide: all of them at once, or none. The engine reports to the observer.
   const decide = (question: Question, peek: boolean): MaybePromise<Reply, Async> => {
     const found = matched(question)
     return andThen<Decision, Reply, Async>(engine.decide(question.domain, found.steps, peek), (decision) =>

@@ -1,5 +1,5 @@
 export type { AnswerBody, FiguresBody, PolicyBody } from './wire/answer.ts'
-export { answerOf, decisionOf, readAnswer, readBatchAnswer } from './wire/answer.ts'
+export { answerOf, decisionFrom, readAnswer, readBatchAnswer } from './wire/answer.ts'
 export type { WireBounds } from './wire/bounds.ts'
 export { WIRE_BOUNDS } from './wire/bounds.ts'
 export type { UnknownField } from './wire/mistake.ts'

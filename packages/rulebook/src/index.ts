@@ -1,3 +1,3 @@
 export { rulebookSchema } from './json-schema.ts'
 export { type LoadOptions, loadRulebook, loadText } from './load.ts'
-export { formatProblem, type Problem, RulebookError } from './problem.ts'
+export { type FileProblem, formatProblem, RulebookError } from './problem.ts'

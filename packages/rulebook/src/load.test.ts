@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { loadRulebook, type Problem, RulebookError } from './index.ts'
+import { type FileProblem, loadRulebook, RulebookError } from './index.ts'
 
 let folder: string
 const at = (path: string): string => join(folder, path)
@@ -22,7 +22,7 @@ const descriptor = (domain: string, key: string): string =>
   `domain: ${domain}\ndescriptors: [{ key: ${key} }]\n`
 const namesIn = async (...paths: string[]): Promise<string[]> =>
   (await loadRulebook(paths)).flatMap(({ name, limits }) => limits.map((rule) => `${name}/${rule.name}`))
-async function problemsOf(...paths: string[]): Promise<readonly Problem[]> {
+async function problemsOf(...paths: string[]): Promise<readonly FileProblem[]> {
   try {
     await loadRulebook(paths)
     return []

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Descriptor, Domain, Limit } from '@sluice/limiter/rules'
 import { lint } from './lint/lint.ts'
-import { type Problem, RulebookError } from './problem.ts'
+import { type FileProblem, RulebookError } from './problem.ts'
 import { type RuleFile, readRuleFile } from './rule-file.ts'
 import { rulePaths, unreadable } from './rule-paths.ts'
 
@@ -25,7 +25,7 @@ export async function loadRulebook(
   const files: RuleFile[] = []
   for (const path of found.files.values()) {
     try {
-      files.push(readRuleFile(await readText(path), path))
+      files.push(readRuleFile(await readFileText(path), path))
     } catch (error) {
       if (!(error instanceof RulebookError)) throw error
       for (const problem of error.problems) problems.push(problem)
@@ -45,7 +45,7 @@ export function loadText(text: string, file = 'rulebook.yaml'): readonly Domain[
 }
 
 /** @throws RulebookError */
-async function readText(file: string): Promise<string> {
+async function readFileText(file: string): Promise<string> {
   const refuse = (message: string): never => {
     throw new RulebookError([{ file, line: 1, column: 1, message }])
   }
@@ -59,7 +59,7 @@ async function readText(file: string): Promise<string> {
 
 function rulebookOf(
   files: readonly RuleFile[],
-  problems: readonly Problem[],
+  problems: readonly FileProblem[],
   options: LoadOptions,
 ): Domain[] {
   const all = problems.length > 0 ? problems : lint(files, options.mergeDomains ?? false)

@@ -1,7 +1,7 @@
 import { ConfigError } from '@sluice/limiter'
 
 /** What whoever reads a value throws: what is wrong with it and, where one is near, the right name. */
-export class Mistake extends Error {
+export class FieldError extends Error {
   readonly hint: string | undefined
 
   constructor(message: string, hint?: string) {
@@ -11,16 +11,16 @@ export class Mistake extends Error {
 }
 
 /** What the limiter refuses is a mistake in the file. @throws Mistake */
-export function reading<T>(read: () => T, hint?: () => string | undefined): T {
+export function asFieldError<T>(read: () => T, hint?: () => string | undefined): T {
   try {
     return read()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    throw new Mistake(error.message, hint?.())
+    throw new FieldError(error.message, hint?.())
   }
 }
 
 /** A value as messages show it: quoted, and no longer than a line. */
-export function shown(text: string): string {
+export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { isPair, isScalar, LineCounter, type Node, type Pair, parseDocument, type Scalar, visit } from 'yaml'
-import { loadText, type Problem, RulebookError } from './index.ts'
+import { type FileProblem, loadText, RulebookError } from './index.ts'
 
 /** A field of a file, with the offsets of its key and its value. */
 interface Field {
@@ -114,7 +114,7 @@ describe.each(['every-limit-field.yaml', 'every-descriptor-field.yaml'])('in %s'
     for (const typo of typosOf(word)) expect(expectProblemAt(field, typo).hint, typo).toBe(word)
   })
 
-  function expectProblemAt(field: Field, wrong: string): Problem {
+  function expectProblemAt(field: Field, wrong: string): FileProblem {
     const problems = problemsOf(put(field.value, wrong))
     const lines = [field.key, field.value].map(([start]) => Number(at(start).split(':')[0]))
     const found = problems.find(({ line }) => lines.includes(line))
@@ -133,7 +133,7 @@ function typosOf(name: string): string[] {
   return typos.filter((typo) => typo !== name && typo.length > 1)
 }
 
-function problemsOf(text: string): readonly Problem[] {
+function problemsOf(text: string): readonly FileProblem[] {
   try {
     loadText(text, 'mutated.yaml')
     return []

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { formatProblem, type Problem, RulebookError } from './problem.ts'
+import { type FileProblem, formatProblem, RulebookError } from './problem.ts'
 
-const problem: Problem = {
+const problem: FileProblem = {
   file: 'shop.yaml',
   line: 3,
   column: 5,

@@ -2,7 +2,7 @@ import { SluiceError } from '@sluice/limiter'
 import type { Position } from '@sluice/limiter/errors'
 
 /** One mistake in a rulebook, and where it stands. A file that cannot be read at all has its mistake at 1:1. */
-export interface Problem extends Position {
+export interface FileProblem extends Position {
   readonly message: string
   /** The right name nearest to a wrong one. */
   readonly hint?: string
@@ -14,13 +14,13 @@ export interface Problem extends Position {
  * formatProblem({ file: 'shop.yaml', line: 3, column: 5, message: 'unknown field "lmit"', hint: 'limit' })
  * // 'shop.yaml:3:5: unknown field "lmit" (did you mean "limit"?)'
  */
-export function formatProblem({ file, line, column, message, hint }: Problem): string {
+export function formatProblem({ file, line, column, message, hint }: FileProblem): string {
   const question = hint === undefined ? '' : ` (did you mean ${JSON.stringify(hint)}?)`
   return `${file}:${line}:${column}: ${message}${question}`
 }
 
-/** How many problems an error's message tells; `problems` has them all. */
-const TOLD = 20
+/** How many problems an error's message lists; `problems` has them all. */
+const MOST_PROBLEMS = 20
 
 /**
  * A rulebook that cannot be used, with every mistake found in it. `code` is `ERR_SLUICE_RULEBOOK`.
@@ -28,12 +28,12 @@ const TOLD = 20
  * if (error instanceof RulebookError) console.error(error.problems.map(formatProblem).join('\n'))
  */
 export class RulebookError extends SluiceError {
-  readonly problems: readonly Problem[]
+  readonly problems: readonly FileProblem[]
 
-  constructor(problems: readonly Problem[]) {
-    const told = problems.slice(0, TOLD).map(formatProblem)
-    if (problems.length > TOLD) told.push(`and ${problems.length - TOLD} more`)
-    super('ERR_SLUICE_RULEBOOK', told.join('\n'))
+  constructor(problems: readonly FileProblem[]) {
+    const lines = problems.slice(0, MOST_PROBLEMS).map(formatProblem)
+    if (problems.length > MOST_PROBLEMS) lines.push(`and ${problems.length - MOST_PROBLEMS} more`)
+    super('ERR_SLUICE_RULEBOOK', lines.join('\n'))
     this.problems = problems
   }
 }

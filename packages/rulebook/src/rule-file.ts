@@ -1,16 +1,16 @@
 import type { Domain } from '@sluice/limiter/rules'
 import { z } from 'zod'
-import { type Problem, RulebookError } from './problem.ts'
+import { type FileProblem, RulebookError } from './problem.ts'
 import { descriptorOf, descriptorSchema } from './rules/descriptors.ts'
-import { fields, type Word, word } from './rules/fields.ts'
+import { mapOf, type Word, word } from './rules/fields.ts'
 import { problemsOf } from './rules/issues.ts'
 import { limitOf, limitSchema } from './rules/limits.ts'
 import { parse } from './syntax/parse.ts'
-import { type Path, problemAt, type Report, type Source, spotAt, textAt } from './syntax/source.ts'
+import { type FileSource, nodeAt, type Path, problemAt, type Reporter, scalarAt } from './syntax/source.ts'
 
-/** One file's rules. Where they stand is told by their indexes: rule 2 of `limits` is at `['limits', 2]`. */
+/** One file's rules. Their indexes say where they stand: rule 2 of `limits` is at `['limits', 2]`. */
 export interface RuleFile {
-  readonly source: Source
+  readonly source: FileSource
   readonly domain: Domain
 }
 
@@ -19,7 +19,7 @@ export const fileSchema: z.ZodType<unknown> = fileOf(limitSchema, descriptorSche
 const frameSchema = fileOf(z.unknown(), z.unknown())
 
 function fileOf<L, D>(limit: z.ZodType<L>, descriptor: z.ZodType<D>): z.ZodType<Frame<L, D>> {
-  return fields({
+  return mapOf({
     domain: word.describe('Namespace of the rules; callers name it.'),
     limits: z.array(limit).describe('Named limits over the attributes of requests.').exactOptional(),
     descriptors: z
@@ -39,12 +39,12 @@ interface Frame<L, D> {
 /** @throws RulebookError with every mistake in the file, in file order. */
 export function readRuleFile(text: string, file: string): RuleFile {
   const source = parse(text, file)
-  const problems: Problem[] = []
-  const report: Report = (path, message, extra) => problems.push(problemAt(source, path, message, extra))
+  const problems: FileProblem[] = []
+  const report: Reporter = (path, message, extra) => problems.push(problemAt(source, path, message, extra))
 
   checked(frameSchema, source.root.value, [])
   const domain: Domain = {
-    name: textAt(source, ['domain']),
+    name: scalarAt(source, ['domain']),
     limits: items('limits', limitSchema, limitOf),
     descriptors: items('descriptors', descriptorSchema, descriptorOf),
   }
@@ -60,9 +60,9 @@ export function readRuleFile(text: string, file: string): RuleFile {
   function items<T, R>(
     list: string,
     schema: z.ZodType<T>,
-    make: (written: T, source: Source, path: Path, report: Report) => R,
+    make: (written: T, source: FileSource, path: Path, report: Reporter) => R,
   ): R[] {
-    const values = spotAt(source, [list])?.value
+    const values = nodeAt(source, [list])?.value
     return (Array.isArray(values) ? values : []).flatMap((value, index) => {
       const path = [list, index]
       const written = checked(schema, value, path)
@@ -71,10 +71,10 @@ export function readRuleFile(text: string, file: string): RuleFile {
   }
 }
 
-/** By position, each told once. */
-function inOrder(problems: readonly Problem[]): Problem[] {
-  const told = new Map(
+/** By position, each reported once. */
+function inOrder(problems: readonly FileProblem[]): FileProblem[] {
+  const reported = new Map(
     problems.map((problem) => [`${problem.line}:${problem.column}:${problem.message}`, problem]),
   )
-  return [...told.values()].sort((a, b) => a.line - b.line || a.column - b.column)
+  return [...reported.values()].sort((a, b) => a.line - b.line || a.column - b.column)
 }

@@ -1,24 +1,24 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Problem } from './problem.ts'
-import { MAX_BYTES, TOO_LARGE } from './syntax/parse.ts'
+import type { FileProblem } from './problem.ts'
+import { MAX_FILE_BYTES, TOO_LARGE } from './syntax/parse.ts'
 
 /** Rule files that one load may have, and folders within folders. */
 const MAX_FILES = 10_000
-const MAX_DEPTH = 16
+const MAX_FOLDER_DEPTH = 16
 const TOO_MANY = `is one more than the ${MAX_FILES} files that a rulebook may have`
 
 /** What was found. */
 export interface RulePaths {
   /** Paths as they were given or come upon, by the real path of the file. */
   readonly files: ReadonlyMap<string, string>
-  readonly problems: readonly Problem[]
+  readonly problems: readonly FileProblem[]
 }
 
 interface Search {
   readonly files: Map<string, string>
   readonly folders: Set<string>
-  readonly problems: Problem[]
+  readonly problems: FileProblem[]
 }
 
 /**
@@ -39,7 +39,7 @@ async function visit(search: Search, path: string, depth: number): Promise<void>
     if (stats.isDirectory()) await enter(search, path, real, depth)
     else if (!isRules) return
     else if (!stats.isFile()) refuse(search, path, 'is neither a file nor a folder')
-    else if (stats.size > MAX_BYTES) refuse(search, path, TOO_LARGE)
+    else if (stats.size > MAX_FILE_BYTES) refuse(search, path, TOO_LARGE)
     else if (search.files.size === MAX_FILES) refuse(search, path, TOO_MANY)
     else if (!search.files.has(real)) search.files.set(real, path)
   } catch (error) {
@@ -50,7 +50,8 @@ async function visit(search: Search, path: string, depth: number): Promise<void>
 async function enter(search: Search, folder: string, real: string, depth: number): Promise<void> {
   if (search.folders.has(real)) return
   search.folders.add(real)
-  if (depth === MAX_DEPTH) return refuse(search, folder, `lies more than ${MAX_DEPTH} folders deep`)
+  if (depth === MAX_FOLDER_DEPTH)
+    return refuse(search, folder, `lies more than ${MAX_FOLDER_DEPTH} folders deep`)
   const before = search.files.size + search.problems.length
   for (const name of (await readdir(folder)).sort()) {
     if (!name.startsWith('.')) await visit(search, join(folder, name), depth + 1)

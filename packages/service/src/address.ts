@@ -1,15 +1,15 @@
 import { ConfigError } from '@sluice/limiter'
 
-export interface Address {
+export interface ListenAddress {
   readonly host: string
   readonly port: number
 }
 
-const ADDRESS = /^(?:\[([\da-f:.]+)\]|([^\s:[\]/]*)):(\d{1,5})$/i
+const HOST_AND_PORT = /^(?:\[([\da-f:.]+)\]|([^\s:[\]/]*)):(\d{1,5})$/i
 
 /** `HOST:PORT`, `[IPv6]:PORT`, or `:PORT` for every address of the machine. Port 0: any free one. @throws ConfigError */
-export function addressOf(text: string): Address {
-  const [, ipv6, host, digits] = ADDRESS.exec(text) ?? []
+export function addressOf(text: string): ListenAddress {
+  const [, ipv6, host, digits] = HOST_AND_PORT.exec(text) ?? []
   const port = Number(digits)
   if (!(port <= 65_535)) {
     throw new ConfigError(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Bench, bench, get, post } from './testing.ts'
+import { bench, get, post, type ServiceBench } from './testing.ts'
 
-let service: Bench
+let service: ServiceBench
 beforeAll(async () => {
   service = await bench('domain: d\nlimits: [{ name: n, key: [], limit: 1/hour }]\n')
 })

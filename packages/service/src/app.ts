@@ -9,10 +9,10 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import type { Address } from './address.ts'
+import type { ListenAddress } from './address.ts'
 import type { Bounds } from './bounds.ts'
 import { endConnectionsWhenClosing } from './drain.ts'
-import { HttpError, PROBLEM_TYPE, problem, problemOf } from './problem.ts'
+import { HttpError, PROBLEM_TYPE, problem, problemBodyOf } from './problem.ts'
 
 export type App = FastifyInstance
 export type Log = FastifyBaseLogger
@@ -38,14 +38,14 @@ export function createApp(bounds: Bounds, log: Log): App {
     },
     clientErrorHandler: answerBroken,
     frameworkErrors: (error, _request, reply) => {
-      sendProblem(reply, problemOf(error))
+      sendProblem(reply, problemBodyOf(error))
     },
   })
   app.server.maxConnections = bounds.maxConnections
   takeJsonAlone(app)
   endConnectionsWhenClosing(app)
   app.setErrorHandler((error, request, reply) => {
-    const found = problemOf(error)
+    const found = problemBodyOf(error)
     if (found.status === 500) request.log.error({ err: error }, 'a request failed')
     sendProblem(reply, found)
   })
@@ -54,7 +54,7 @@ export function createApp(bounds: Bounds, log: Log): App {
 }
 
 /** @param name for the log. @returns where it listens, as a URL */
-export function listen(app: App, address: Address, name: string): Promise<string> {
+export function listen(app: App, address: ListenAddress, name: string): Promise<string> {
   return app.listen({ ...address, listenTextResolver: (url) => `${name} listens at ${url}` })
 }
 

@@ -14,7 +14,7 @@ import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
-export interface Parts {
+export interface ServiceParts {
   readonly http: App
   readonly admin: App
   readonly rules: LiveRules
@@ -24,7 +24,7 @@ export interface Parts {
 }
 
 /** @throws ConfigError for options that are wrong */
-export function assemble(options: ServiceOptions, stopping: () => boolean): Parts {
+export function assemble(options: ServiceOptions, stopping: () => boolean): ServiceParts {
   const { respond = {}, secret, mergeDomains = false, wallClock = Date.now } = options
   const bounds = boundsOf(options.bounds)
   const log = createLog(options.log ?? {})

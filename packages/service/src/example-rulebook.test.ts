@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { FakeClock } from '@sluice/limiter/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { assemble, type Parts } from './assemble.ts'
+import { assemble, type ServiceParts } from './assemble.ts'
 import { post } from './testing.ts'
 
-let service: Parts
+let service: ServiceParts
 beforeAll(async () => {
   const folder = fileURLToPath(new URL('../../../examples/rulebook', import.meta.url))
   const store = new MemoryStore({ clock: new FakeClock() })

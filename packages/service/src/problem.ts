@@ -25,7 +25,7 @@ export function problem(status: number, detail: string): ProblemBody {
 }
 
 /** An error in words for the caller; a fault of the service's own (500) reveals nothing. */
-export function problemOf(error: unknown): ProblemBody {
+export function problemBodyOf(error: unknown): ProblemBody {
   if (error instanceof HttpError) return problem(error.statusCode, error.message)
   if (error instanceof OperationError) return problem(STATUS[error.fault], error.message)
   if (error instanceof WireError || error instanceof BadQuestion) return problem(400, error.message)

@@ -5,7 +5,7 @@ import { MemoryStore } from '@sluice/limiter/stores/memory'
 import type { Store } from '@sluice/limiter/stores/store'
 import { FakeClock } from '@sluice/limiter/testing'
 import type { App } from './app.ts'
-import { assemble, type Parts } from './assemble.ts'
+import { assemble, type ServiceParts } from './assemble.ts'
 import type { ServiceOptions } from './service-options.ts'
 
 /** A folder of rules that goes away after the test. */
@@ -22,8 +22,8 @@ export interface RulesFolder {
   remove(): Promise<void>
 }
 
-/** A service without sockets, whose time only moves when it is told to. */
-export interface Bench extends Parts {
+/** A service without sockets; its clock only moves when a test sets it. */
+export interface ServiceBench extends ServiceParts {
   readonly clock: FakeClock
   readonly store: MemoryStore
   readonly folder: RulesFolder
@@ -33,7 +33,7 @@ export interface Bench extends Parts {
 export async function bench(
   rulebook: string,
   options: Omit<Partial<ServiceOptions>, 'rules'> = {},
-): Promise<Bench> {
+): Promise<ServiceBench> {
   const folder = await rulesFolder({ 'rules.yaml': rulebook })
   const clock = new FakeClock()
   const store = new MemoryStore({ clock })

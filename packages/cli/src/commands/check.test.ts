@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { run } from '../testing.ts'
+import { runLine } from '../testing.ts'
 
 const rules = fileURLToPath(new URL('../../fixtures/rules/', import.meta.url))
 
 describe('sluice check', () => {
   it('says what a sound rulebook holds', async () => {
-    expect(await run(['check', `${rules}shop.yaml`, `${rules}messaging.yaml`])).toEqual({
+    expect(await runLine(['check', `${rules}shop.yaml`, `${rules}messaging.yaml`])).toEqual({
       code: 0,
       out: 'shop: 3 limits\nmessaging: 1 descriptor\nok\n',
       err: '',
@@ -14,7 +14,7 @@ describe('sluice check', () => {
   })
 
   it('names every mistake with its place, and exits 1', async () => {
-    const { code, out, err } = await run(['check', `${rules}mistakes.yaml`])
+    const { code, out, err } = await runLine(['check', `${rules}mistakes.yaml`])
     expect({ code, out }).toEqual({ code: 1, out: '' })
     const lines = err.trimEnd().split('\n')
     expect(lines).toHaveLength(2)
@@ -23,13 +23,13 @@ describe('sluice check', () => {
   })
 
   it('says the same as JSON', async () => {
-    const sound = await run(['check', '--format', 'json', `${rules}shop.yaml`])
+    const sound = await runLine(['check', '--format', 'json', `${rules}shop.yaml`])
     expect({ ...sound, out: JSON.parse(sound.out) }).toEqual({
       code: 0,
       out: { ok: true, problems: [] },
       err: '',
     })
-    const wrong = await run(['check', '--format=json', `${rules}mistakes.yaml`])
+    const wrong = await runLine(['check', '--format=json', `${rules}mistakes.yaml`])
     expect(wrong).toMatchObject({ code: 1, err: '' })
     expect(JSON.parse(wrong.out)).toMatchObject({
       ok: false,

@@ -1,4 +1,4 @@
-import { formatProblem, type Problem, RulebookError } from '@sluice/rulebook'
+import { type FileProblem, formatProblem, RulebookError } from '@sluice/rulebook'
 import { type Command, defineCommand } from '../command.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
@@ -15,7 +15,7 @@ export const check: Command = defineCommand({
   notes: `RULES are YAML files, and folders of them, taken as one rulebook. Each mistake is a line
 file:line:column: message. Exit 1 when there is any.`,
   async run(paths, { format }, io) {
-    const { loaded, problems = [] } = await attempt(paths, io)
+    const { loaded, problems = [] } = await loadOrProblems(paths, io)
     if (format === 'json') {
       io.stdout.write(`${JSON.stringify({ ok: problems.length === 0, problems }, null, 2)}\n`)
     } else {
@@ -26,10 +26,10 @@ file:line:column: message. Exit 1 when there is any.`,
   },
 })
 
-async function attempt(
+async function loadOrProblems(
   paths: readonly string[],
   io: Io,
-): Promise<{ loaded?: LoadedRules; problems?: readonly Problem[] }> {
+): Promise<{ loaded?: LoadedRules; problems?: readonly FileProblem[] }> {
   try {
     return { loaded: await loadRules(paths, io) }
   } catch (error) {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { run } from '../testing.ts'
+import { runLine } from '../testing.ts'
 
 const worked = fileURLToPath(new URL('../../../conformance/vectors/worked.json', import.meta.url))
 
@@ -17,10 +17,10 @@ function vectors(remaining: number, keys: number): string {
 
 describe('sluice conform', () => {
   it('counts the steps that are as the files say', async () => {
-    const { code, out, err } = await run(['conform', worked])
+    const { code, out, err } = await runLine(['conform', worked])
     expect(out).toMatch(/^[1-9]\d* passed, 0 failed\n$/)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(await run(['conform', '-'], vectors(0, 3))).toEqual({
+    expect(await runLine(['conform', '-'], vectors(0, 3))).toEqual({
       code: 0,
       out: '3 passed, 0 failed\n',
       err: '',
@@ -28,7 +28,7 @@ describe('sluice conform', () => {
   })
 
   it('shows the first ten that are not, and exits 1', async () => {
-    const { code, out } = await run(['conform', '-'], vectors(7, 12))
+    const { code, out } = await runLine(['conform', '-'], vectors(7, 12))
     expect(code).toBe(1)
     const lines = out.split('\n')
     expect(lines.filter((line) => line.startsWith('-: one, step '))).toHaveLength(10)
@@ -48,13 +48,13 @@ describe('sluice conform', () => {
     ],
     [vectors(0.5, 1), /scenarios\[0\]\.steps\[0\]\.expect\.remaining must be a whole number/],
   ])('exits 2 for what it cannot read, such as %s', async (text, message) => {
-    const { code, out, err } = await run(['conform', '-'], text)
+    const { code, out, err } = await runLine(['conform', '-'], text)
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toMatch(message)
   })
 
   it('exits 2 for a store that it does not know', async () => {
-    const { code, err } = await run(['conform', '--store', 'memry', worked])
+    const { code, err } = await runLine(['conform', '--store', 'memry', worked])
     expect(code).toBe(2)
     expect(err).toMatch(/no such store: write memory/)
   })

@@ -7,8 +7,8 @@ import { printable } from '../printable.ts'
 import { openStore, STORE_HELP } from '../stores.ts'
 import { UsageError } from '../usage-error.ts'
 
-const MAX_BYTES = 64 * 1_048_576
-const SHOWN = 10
+const MAX_VECTORS_BYTES = 64 * 1_048_576
+const MOST_DIFFERENCES = 10
 
 /** Runs files of vectors against a store. */
 export const conform: Command = defineCommand({
@@ -21,7 +21,7 @@ the end. Exit 1 when any figure differs.`,
   async run(paths, { store = 'memory' }, io) {
     if (paths.length === 0) throw new UsageError('name at least one file of vectors')
     const files = new Map<string, ReturnType<typeof parseVectors>>()
-    for (const path of paths) files.set(path, await read(path, io))
+    for (const path of paths) files.set(path, await readVectors(path, io))
 
     let passed = 0
     let failed = 0
@@ -30,15 +30,15 @@ the end. Exit 1 when any figure differs.`,
       const report = await runVectors(vectors, (clock) => openStore(store, clock))
       passed += report.passed
       failed += report.failed
-      for (const difference of report.differences) shown.push(textOf(path, difference))
+      for (const difference of report.differences) shown.push(differenceText(path, difference))
     }
-    io.stdout.write([...shown.slice(0, SHOWN), `${passed} passed, ${failed} failed\n`].join('\n'))
+    io.stdout.write([...shown.slice(0, MOST_DIFFERENCES), `${passed} passed, ${failed} failed\n`].join('\n'))
     return failed === 0 ? 0 : 1
   },
 })
 
-async function read(path: string, io: Io): Promise<ReturnType<typeof parseVectors>> {
-  const text = await readText(path, MAX_BYTES, io)
+async function readVectors(path: string, io: Io): Promise<ReturnType<typeof parseVectors>> {
+  const text = await readText(path, MAX_VECTORS_BYTES, io)
   try {
     return parseVectors(text)
   } catch (error) {
@@ -47,7 +47,7 @@ async function read(path: string, io: Io): Promise<ReturnType<typeof parseVector
   }
 }
 
-function textOf(path: string, { scenario, step, expected, actual }: Difference): string {
+function differenceText(path: string, { scenario, step, expected, actual }: Difference): string {
   return [
     `${path}: ${printable(scenario)}, step ${step}`,
     `  expected ${JSON.stringify(expected)}`,

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { run } from '../testing.ts'
+import { runLine } from '../testing.ts'
 
 const rules = fileURLToPath(new URL('../../fixtures/rules/', import.meta.url))
 const shop = `${rules}shop.yaml`
 const login = { request: { method: 'POST', path: '/login', ip: '203.0.113.7', headers: { 'X-Any': 'x' } } }
 
-function explain(question: unknown, ...more: string[]): ReturnType<typeof run> {
-  return run(['explain', shop, '--request', '-', ...more], JSON.stringify(question))
+function explain(question: unknown, ...more: string[]): ReturnType<typeof runLine> {
+  return runLine(['explain', shop, '--request', '-', ...more], JSON.stringify(question))
 }
 
 describe('sluice explain', () => {
@@ -63,7 +63,7 @@ describe('sluice explain', () => {
       ],
     }
     const argv = ['explain', rules.replace(/rules\/$/, 'rules/messaging.yaml'), shop, '--request', '-']
-    const { code, out } = await run([...argv, '--format', 'json'], JSON.stringify(question))
+    const { code, out } = await runLine([...argv, '--format', 'json'], JSON.stringify(question))
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({
       rules: [
@@ -95,12 +95,12 @@ describe('sluice explain', () => {
   })
 
   it('exits 2 for what is not JSON, and for a domain left open where there are several', async () => {
-    const broken = await run(['explain', shop, '--request', '-'], '{')
+    const broken = await runLine(['explain', shop, '--request', '-'], '{')
     expect(broken.code).toBe(2)
     expect(broken.err).toMatch(/standard input is not JSON/)
-    const open = await run(['explain', rules, '--request', '-'], JSON.stringify(login))
+    const open = await runLine(['explain', rules, '--request', '-'], JSON.stringify(login))
     expect(open.code).toBe(1) // the folder holds mistakes.yaml
-    const several = await run(
+    const several = await runLine(
       ['explain', shop, `${rules}messaging.yaml`, '--request', '-'],
       JSON.stringify(login),
     )

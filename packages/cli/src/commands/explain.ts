@@ -2,12 +2,12 @@ import { BadQuestion } from '@sluice/limiter/pipeline'
 import { type Command, defineCommand } from '../command.ts'
 import { accountOf } from '../explain/account.ts'
 import { accountText } from '../explain/account-text.ts'
-import { readQuestion } from '../explain/question.ts'
+import { questionFrom } from '../explain/question.ts'
 import { readText } from '../input.ts'
 import { chooseDomain, loadRules } from '../rules.ts'
 import { UsageError } from '../usage-error.ts'
 
-const MAX_BYTES = 1_048_576
+const MAX_REQUEST_BYTES = 1_048_576
 
 /** Says which rules apply to a request, and why the others do not. */
 export const explain: Command = defineCommand({
@@ -26,7 +26,7 @@ export const explain: Command = defineCommand({
       throw new UsageError('name the request: --request FILE, or --request - for standard input')
     const { domains, rules } = await loadRules(paths, io)
     const name = request === '-' ? 'standard input' : request
-    const question = readQuestion(await readText(request, MAX_BYTES, io), name)
+    const question = questionFrom(await readText(request, MAX_REQUEST_BYTES, io), name)
     const domain = chooseDomain(domains, question.domain, `"domain" in ${name}`)
     try {
       const account = accountOf(rules, { ...question, domain: domain.name })

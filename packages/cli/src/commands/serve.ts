@@ -9,7 +9,7 @@ import { openStore, STORE_HELP } from '../stores.ts'
 const LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 const DEFAULT_RULES = 'rulebook.yaml'
 
-/** Runs the service until it is told to stop. */
+/** Runs the service until it is stopped. */
 export const serve: Command = defineCommand({
   name: 'serve',
   summary: 'runs the service',

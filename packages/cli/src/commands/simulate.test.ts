@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { run } from '../testing.ts'
+import { runLine } from '../testing.ts'
 
 const rules = fileURLToPath(new URL('../../fixtures/rules/', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'sluice-simulate-'))
@@ -16,8 +16,8 @@ function line(second: number, { ip = '192.0.2.1', request = 'POST /login HTTP/1.
 
 const LOG = [0, 1, 2, 3, 4, 5, 6].map((second) => line(second)).join('')
 
-function simulate(log: string | Buffer, ...more: string[]): ReturnType<typeof run> {
-  return run(['simulate', join(rules, 'shop.yaml'), '--log', '-', ...more], log)
+function simulate(log: string | Buffer, ...more: string[]): ReturnType<typeof runLine> {
+  return runLine(['simulate', join(rules, 'shop.yaml'), '--log', '-', ...more], log)
 }
 
 async function report(log: string | Buffer, ...more: string[]): Promise<unknown> {
@@ -77,7 +77,7 @@ describe('sluice simulate', () => {
     expect(await report(LOG.trimEnd().split('\n').reverse().join('\n'))).toEqual(expected)
     const path = join(folder, 'access.log')
     writeFileSync(path, LOG)
-    const { out } = await run(['simulate', join(rules, 'shop.yaml'), '--log', path, '--format', 'json'])
+    const { out } = await runLine(['simulate', join(rules, 'shop.yaml'), '--log', path, '--format', 'json'])
     expect(JSON.parse(out)).toEqual(expected)
   })
 
@@ -95,7 +95,7 @@ describe('sluice simulate', () => {
       'domain: d\nlimits: [{ name: a, key: [user], limit: 5/minute, cost: "attribute:tokens" }]\n',
     )
     const rows = 't_ms,key,tokens\n0,ada,3\n1,ada,-1\n'
-    const { code, out } = await run(['simulate', path, '--log', '-', '--format=json'], rows)
+    const { code, out } = await runLine(['simulate', path, '--log', '-', '--format=json'], rows)
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ requests: 1, unreadable: 1, unreadableLines: [{ line: 3 }] })
   })
@@ -103,32 +103,32 @@ describe('sluice simulate', () => {
   it('asks by descriptors where they are named', async () => {
     const argv = ['simulate', join(rules, 'messaging.yaml'), '--log', '-', '--format', 'json']
     const rows = `t_ms,kind\n${'0,marketing\n'.repeat(7)}1,news\n2,\n`
-    const found = await run([...argv, '--descriptor', 'message_type=kind'], rows)
+    const found = await runLine([...argv, '--descriptor', 'message_type=kind'], rows)
     expect(JSON.parse(found.out)).toMatchObject({
       requests: 9,
       policies: [{ matched: 7, admitted: 5, denied: 2 }],
     })
-    expect(JSON.parse((await run([...argv, '--descriptor', 'kind=kind'], rows)).out)).toMatchObject({
+    expect(JSON.parse((await runLine([...argv, '--descriptor', 'kind=kind'], rows)).out)).toMatchObject({
       policies: [{ name: 'message_type_marketing', matched: 0 }],
     })
-    const fixed = await run([...argv, '--descriptor', "message_type='marketing'"], rows)
+    const fixed = await runLine([...argv, '--descriptor', "message_type='marketing'"], rows)
     expect(JSON.parse(fixed.out)).toMatchObject({ policies: [{ matched: 9, denied: 4 }] })
-    const open = await run(argv, rows)
+    const open = await runLine(argv, rows)
     expect(open.code).toBe(2)
     expect(open.err).toMatch(/messaging has descriptors alone: say what makes them, with --descriptor/)
   })
 
   it('chooses among the domains of a rulebook', async () => {
     const argv = ['simulate', join(rules, 'shop.yaml'), join(rules, 'messaging.yaml'), '--log', '-']
-    expect((await run(argv, LOG)).err).toMatch(/2 domains, .*choose one with --domain/)
-    expect((await run([...argv, '--domain', 'shop'], LOG)).code).toBe(0)
+    expect((await runLine(argv, LOG)).err).toMatch(/2 domains, .*choose one with --domain/)
+    expect((await runLine([...argv, '--domain', 'shop'], LOG)).code).toBe(0)
   })
 
   it('shows no control characters of a log', async () => {
     const path = join(folder, 'agent.yaml')
     writeFileSync(path, 'domain: d\nlimits: [{ name: a, key: ["header:user-agent"], limit: 1/day }]\n')
     const agent = line(0).replace('curl/8', '\u202e\\x1b[31m')
-    const { out } = await run(['simulate', path, '--log', '-'], agent + agent)
+    const { out } = await runLine(['simulate', path, '--log', '-'], agent + agent)
     expect(out).toMatch(/Most denied by a:\n {2}\S+ {2}1\n/)
     expect(out).not.toContain('\x1b')
     expect(out).not.toContain('\u202e')

@@ -3,8 +3,8 @@ import { cannotRead, openInput } from '../input.ts'
 import { withProgress } from '../progress.ts'
 import { chooseDomain, loadRules } from '../rules.ts'
 import { descriptorsFrom } from '../simulate/descriptors.ts'
-import { HELD_LINES, replay } from '../simulate/replay.ts'
-import type { Report } from '../simulate/report.ts'
+import { HELD_LINES, replayLog } from '../simulate/replay.ts'
+import type { SimulationReport } from '../simulate/report.ts'
 import { tableOf } from '../simulate/table.ts'
 import { FORMATS, type Format, readTraffic } from '../traffic/read-traffic.ts'
 import { UsageError } from '../usage-error.ts'
@@ -73,7 +73,7 @@ export const simulate: Command = defineCommand({
       cost: values['cost-column']?.split('+'),
     })
     try {
-      const report = await replay(traffic, { rules, domain: domain.name, descriptors, held })
+      const report = await replayLog(traffic, { rules, domain: domain.name, descriptors, held })
       io.stdout.write(values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : tableOf(report))
       return isBarren(report) ? 2 : 0
     } catch (error) {
@@ -83,7 +83,7 @@ export const simulate: Command = defineCommand({
 })
 
 /** Not one line could be read: it is some other kind of file. */
-function isBarren({ requests, unreadable }: Report): boolean {
+function isBarren({ requests, unreadable }: SimulationReport): boolean {
   return requests === 0 && unreadable > 0
 }
 

@@ -35,7 +35,7 @@ function planText(policy: Policy): string {
   ].join(', ')
 }
 
-const UNITS = [
+const DURATION_UNITS = [
   [86_400_000_000, 'd'],
   [3_600_000_000, 'h'],
   [60_000_000, 'min'],
@@ -47,7 +47,7 @@ const UNITS = [
 function periodText(period: Policy['period']): string {
   if (typeof period === 'object') return `calendar ${period.calendar} in ${period.zone ?? 'UTC'}`
   const ticks = ticksOf(period)
-  const [size, unit] = UNITS.find(([each]) => ticks % each === 0)!
+  const [size, unit] = DURATION_UNITS.find(([each]) => ticks % each === 0)!
   return `${ticks / size} ${unit}`
 }
 

@@ -7,16 +7,16 @@ import { UsageError } from '../usage-error.ts'
  * @param name what messages call the file
  * @throws UsageError that names the field
  */
-export function readQuestion(json: string, name: string): LooseQuestion {
+export function questionFrom(json: string, name: string): LooseQuestion {
   try {
     return readLooseQuestion(JSON.parse(json))
   } catch (error) {
     if (error instanceof SyntaxError) throw new UsageError(`${name} is not JSON: ${error.message}`)
-    throw error instanceof WireError ? new UsageError(`${name}: ${messageOf(error)}`) : error
+    throw error instanceof WireError ? new UsageError(`${name}: ${wireMessage(error)}`) : error
   }
 }
 
 /** The service's words, with the nearest right name behind an unknown one. */
-function messageOf({ message, unknown }: WireError): string {
+function wireMessage({ message, unknown }: WireError): string {
   return unknown === undefined ? message : `${message}${hintFor(unknown.name, unknown.known)}`
 }

@@ -8,7 +8,7 @@ export interface Addresses {
 }
 
 /** Most checks that are shown. */
-const SHOWN = 4
+const MOST_CHECKS = 4
 
 /** Where the service listens, and what to try next: lines that can be pasted into a shell. */
 export function bannerOf({ http, admin }: Addresses, samples: readonly Sample[]): string {
@@ -16,10 +16,10 @@ export function bannerOf({ http, admin }: Addresses, samples: readonly Sample[])
     `sluice listens at ${http}, for its operators at ${admin}. Try:`,
     '',
     ...samples
-      .slice(0, SHOWN)
+      .slice(0, MOST_CHECKS)
       .flatMap(({ rule, body }) => [
         `  # ${printable(`${body.domain}, ${rule}`)}`,
-        `  curl -s ${http}/v1/check -H 'content-type: application/json' -d ${quoted(JSON.stringify(body))}`,
+        `  curl -s ${http}/v1/check -H 'content-type: application/json' -d ${shellQuoted(JSON.stringify(body))}`,
       ]),
     '  # what is live',
     `  curl -s ${admin}/v1/rules`,
@@ -29,6 +29,6 @@ export function bannerOf({ http, admin }: Addresses, samples: readonly Sample[])
 }
 
 /** For a POSIX shell. */
-function quoted(text: string): string {
+function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

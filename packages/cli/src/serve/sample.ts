@@ -1,6 +1,7 @@
 import {
   type Descriptor,
   type Domain,
+  type Entry,
   type Limit,
   matchDescriptors,
   matchRequest,
@@ -27,11 +28,6 @@ interface SampleRequest {
   readonly attributes?: Readonly<Record<string, string>>
 }
 
-interface Entry {
-  readonly key: string
-  readonly value: string
-}
-
 /** Checks to try with the rules just loaded: for each domain the first limit and the first descriptor that can be met. */
 export function samplesOf(domains: readonly Domain[], rules: Rules): Sample[] {
   return domains.flatMap((domain) => [...limitSample(domain, rules), ...descriptorSample(domain, rules)])
@@ -48,7 +44,7 @@ function limitSample({ name: domain, limits }: Domain, rules: Rules): Sample[] {
 }
 
 /** From the ranges of addresses that are kept for documentation (RFC 5737). */
-const ADDRESS = '203.0.113.7'
+const EXAMPLE_ADDRESS = '203.0.113.7'
 
 function requestFor({ when = {}, key }: Limit): SampleRequest {
   const headers = firsts(when.header)
@@ -69,7 +65,7 @@ function requestFor({ when = {}, key }: Limit): SampleRequest {
     method: when.method?.[0] ?? 'GET',
     path: when.path === undefined ? '/' : pathFor(when.path[0]!),
     ...(host !== undefined && { host }),
-    ip: when.ip?.[0]?.replace(/\/.*/, '') ?? ADDRESS,
+    ip: when.ip?.[0]?.replace(/\/.*/, '') ?? EXAMPLE_ADDRESS,
     ...(headers.size > 0 && { headers: Object.fromEntries(headers) }),
     ...(query.size > 0 && { query: Object.fromEntries(query) }),
     ...(attributes.size > 0 && { attributes: Object.fromEntries(attributes) }),

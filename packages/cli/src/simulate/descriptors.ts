@@ -1,14 +1,14 @@
 import type { DescriptorQuery, Request } from '@sluice/limiter/rules'
 import { UsageError } from '../usage-error.ts'
 
-interface Source {
+interface ColumnSource {
   readonly key: string
   /** The value itself, or where a request has it. */
   readonly literal?: string
   readonly column: string
 }
 
-const FACTS = ['ip', 'method', 'path', 'host'] as const
+const REQUEST_COLUMNS = ['ip', 'method', 'path', 'host'] as const
 
 /**
  * How requests become descriptors: each text is one descriptor of entries `key=COLUMN` or `key='text'` between
@@ -27,14 +27,14 @@ export function descriptorsFrom(texts: readonly string[]): (request: Request) =>
     })
 }
 
-function sourceOf(entry: string, text: string): Source {
+function sourceOf(entry: string, text: string): ColumnSource {
   const [, key, literal, column] = /^([^=]+)=(?:'(.*)'|([^']+))$/.exec(entry) ?? []
   if (key === undefined) throw new UsageError(`--descriptor ${text}: write key=COLUMN, or key='text'`)
   return { key, column: column ?? '', ...(literal !== undefined && { literal }) }
 }
 
 function columnOf(request: Request, column: string): string | undefined {
-  const fact = FACTS.find((name) => name === column)
+  const fact = REQUEST_COLUMNS.find((name) => name === column)
   if (fact !== undefined) return request[fact]
   const { attributes = {} } = request
   const value = Object.hasOwn(attributes, column) ? attributes[column] : undefined

@@ -2,15 +2,15 @@ import { BadQuestion, createPipeline, type Pipeline } from '@sluice/limiter/pipe
 import type { DescriptorQuery, Request, Rules } from '@sluice/limiter/rules'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { FakeClock } from '@sluice/limiter/testing'
-import type { Entry, Unreadable } from '../traffic/entry.ts'
+import type { LogEntry, Unreadable } from '../traffic/entry.ts'
 import { Sorter } from '../traffic/sorter.ts'
 import { policyNames } from './policy-names.ts'
-import type { Report } from './report.ts'
-import { Tally } from './tally.ts'
+import type { SimulationReport } from './report.ts'
+import { SimulationTally } from './tally.ts'
 
-/** Lines held for sorting, where nobody says how many; each takes about 2 KB. */
+/** Lines held for sorting, by default; each takes about 2 KB. */
 export const HELD_LINES = 100_000
-const NAMED = 10
+const MOST_LINES = 10
 
 export interface ReplayOptions {
   readonly rules: Rules
@@ -22,10 +22,10 @@ export interface ReplayOptions {
 }
 
 /** Decides every request of the past at its own time, and counts. `domain` must be one of the rules'. */
-export async function replay(
-  traffic: AsyncIterable<Entry | Unreadable>,
+export async function replayLog(
+  traffic: AsyncIterable<LogEntry | Unreadable>,
   { rules, domain, descriptors, held = HELD_LINES }: ReplayOptions,
-): Promise<Report> {
+): Promise<SimulationReport> {
   const clock = new FakeClock(0)
   const pipeline = createPipeline({
     rules: () => rules,
@@ -34,15 +34,15 @@ export async function replay(
     wallClock: () => clock.now() / 1_000,
   })
   const sorter = new Sorter(held)
-  const tally = new Tally(policyNames(rules.domains.get(domain)!, descriptors !== undefined))
+  const tally = new SimulationTally(policyNames(rules.domains.get(domain)!, descriptors !== undefined))
   const unreadableLines: Unreadable[] = []
   let requests = 0
   let unreadable = 0
   const skip = (line: Unreadable): void => {
     unreadable++
-    if (unreadableLines.length < NAMED) unreadableLines.push({ line: line.line, reason: line.reason })
+    if (unreadableLines.length < MOST_LINES) unreadableLines.push({ line: line.line, reason: line.reason })
   }
-  const decide = (entry: Entry): void => {
+  const decide = (entry: LogEntry): void => {
     clock.set(entry.at)
     const reason = ask(pipeline, domain, entry, descriptors, tally)
     if (reason === undefined) requests++
@@ -56,17 +56,17 @@ export async function replay(
   return { requests, unreadable, unreadableLines, late: sorter.late, policies: tally.reports() }
 }
 
-/** @returns why the request cannot be judged */
+/** @returns why the request cannot be decided */
 function ask(
   pipeline: Pipeline<false>,
   domain: string,
-  { request, cost }: Entry,
+  { request, cost }: LogEntry,
   descriptors: ReplayOptions['descriptors'],
-  tally: Tally,
+  tally: SimulationTally,
 ): string | undefined {
-  const subject = descriptors === undefined ? { request } : { descriptors: descriptors(request) }
+  const asked = descriptors === undefined ? { request } : { descriptors: descriptors(request) }
   try {
-    const { decision, matched } = pipeline.check({ domain, ...subject, ...(cost !== undefined && { cost }) })
+    const { decision, matched } = pipeline.check({ domain, ...asked, ...(cost !== undefined && { cost }) })
     tally.add(decision, matched.missing)
     return undefined
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Unreadable } from '../traffic/entry.ts'
 
 /** What would have happened. */
-export interface Report {
+export interface SimulationReport {
   readonly requests: number
   /** Lines that are no request; with `requests`, every line but a CSV's header. */
   readonly unreadable: number

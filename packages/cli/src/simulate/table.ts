@@ -1,11 +1,11 @@
 import { counted, grouped } from '../counted.ts'
 import { printable } from '../printable.ts'
-import type { PolicyReport, Report } from './report.ts'
+import type { PolicyReport, SimulationReport } from './report.ts'
 
 const HEAD = ['policy', 'requests', 'admitted', 'denied', 'share']
 
 /** A report to read. */
-export function tableOf(report: Report): string {
+export function tableOf(report: SimulationReport): string {
   const rows = report.policies.map(({ name, matched, admitted, denied, deniedShare }) => [
     printable(name),
     grouped(matched),

@@ -7,7 +7,7 @@ const TOP = 10
 const MAX_KEYS = 1_000_000
 
 /** Counts decisions, policy by policy. */
-export class Tally {
+export class SimulationTally {
   readonly #policies = new Map<string, Count>()
 
   /** @param names policies to be reported even if no request meets them, in the order of the report */

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { run } from '../testing.ts'
-import type { Report } from './report.ts'
+import { runLine } from '../testing.ts'
+import type { SimulationReport } from './report.ts'
 
 const traces = fileURLToPath(new URL('../../fixtures/traces/', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'sluice-traces-'))
@@ -107,14 +107,14 @@ interface Rule {
   readonly algorithm: string
 }
 
-async function simulate(file: string, rules: readonly Rule[], ...more: string[]): Promise<Report> {
+async function simulate(file: string, rules: readonly Rule[], ...more: string[]): Promise<SimulationReport> {
   const text = rules.map(
     ({ name, key, limit, algorithm }) =>
       `  - { name: ${name}, key: ${key}, limit: ${limit}, algorithm: ${algorithm} }\n`,
   )
   const path = join(folder, 'rules.yaml')
   writeFileSync(path, `domain: replay\nlimits:\n${text.join('')}`)
-  const { code, out, err } = await run([
+  const { code, out, err } = await runLine([
     'simulate',
     path,
     '--log',
@@ -124,7 +124,7 @@ async function simulate(file: string, rules: readonly Rule[], ...more: string[])
     ...more,
   ])
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  return JSON.parse(out) as Report
+  return JSON.parse(out) as SimulationReport
 }
 
 describe.each(TABLE)('$file', ({ file, requests, clients, second, minute, client }) => {

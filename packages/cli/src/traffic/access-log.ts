@@ -3,17 +3,17 @@ import { readTarget } from './target.ts'
 
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"'
 const STAMP = '\\[(\\d{2}\\/[A-Z][a-z]{2}\\/\\d{4}:\\d{2}:\\d{2}:\\d{2}(?:\\.\\d{1,6})? [+-]\\d{4})\\]'
-const COMMON = `^(\\S+) \\S+ (.+?) ${STAMP} ${QUOTED} (\\d{3}) (\\d+|-)`
-const COMBINED = ` ${QUOTED} ${QUOTED}(?: .*)?$`
+const COMMON_LOG = `^(\\S+) \\S+ (.+?) ${STAMP} ${QUOTED} (\\d{3}) (\\d+|-)`
+const COMBINED_LOG = ` ${QUOTED} ${QUOTED}(?: .*)?$`
 
 const PATTERNS: Readonly<Record<'common' | 'combined' | 'either', RegExp>> = {
   /** The first seven fields, whatever follows them. */
-  common: new RegExp(`${COMMON}(?: .*)?$`, 's'),
-  combined: new RegExp(`${COMMON}${COMBINED}`, 's'),
-  either: new RegExp(`${COMMON}(?:${COMBINED}|$)`, 's'),
+  common: new RegExp(`${COMMON_LOG}(?: .*)?$`, 's'),
+  combined: new RegExp(`${COMMON_LOG}${COMBINED_LOG}`, 's'),
+  either: new RegExp(`${COMMON_LOG}(?:${COMBINED_LOG}|$)`, 's'),
 }
 
-const TIME = /^(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d)(?:\.(\d+))? ([+-])(\d\d)(\d\d)$/
+const LOG_TIME = /^(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d)(?:\.(\d+))? ([+-])(\d\d)(\d\d)$/
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** One line of an Apache or nginx access log; a combined one may carry further fields. */
@@ -57,7 +57,7 @@ function isGiven(field: string | undefined): field is string {
 /** Microseconds since the epoch of `17/May/2015:10:05:03 +0000`; `undefined` for a day or an hour that is none. */
 function ticksOfStamp(stamp: string): number | undefined {
   const [, day, name, year, hour, minute, second, fraction = '', sign, zoneHour, zoneMinute] =
-    TIME.exec(stamp)!
+    LOG_TIME.exec(stamp)!
   const month = MONTHS.indexOf(name!)
   const midnight = Date.UTC(Number(year), month, Number(day))
   const offset = (Number(zoneHour) * 60 + Number(zoneMinute)) * (sign === '-' ? -1 : 1)

@@ -3,20 +3,20 @@ import type { LineParser } from './entry.ts'
 import { readTarget } from './target.ts'
 
 /** The column that every such file has: milliseconds from any origin, 0 or more; up to three decimals. */
-const TIME = 't_ms'
+const TIME_COLUMN = 't_ms'
 const MILLISECONDS = /^\d+(?:\.\d{1,3})?$/
 /** What `key` fills where no column of that name does. */
 const IDENTITIES = ['user', 'tenant', 'api-key']
 /** Columns that are no attribute but a fact of the request. */
-const FACTS = new Set([TIME, 'ip', 'method', 'path', 'host'])
+const FACT_COLUMNS = new Set([TIME_COLUMN, 'ip', 'method', 'path', 'host'])
 
 /**
- * The names in a header line; `undefined` when it is none: a header names {@link TIME}.
+ * The names in a header line; `undefined` when it is none: a header names {@link TIME_COLUMN}.
  * @returns a text when two columns have one name
  */
 export function readHeader(text: string): readonly string[] | string | undefined {
   const columns = splitFields(text.replace(/^\uFEFF/, ''))?.map((column) => column.trim())
-  if (!columns?.includes(TIME)) return undefined
+  if (!columns?.includes(TIME_COLUMN)) return undefined
   const twice = columns.find((column, i) => columns.indexOf(column) !== i)
   return twice === undefined ? columns : `two columns are named ${JSON.stringify(twice)}`
 }
@@ -30,21 +30,21 @@ export function csvParser(columns: readonly string[]): LineParser {
     if (fields.length !== columns.length)
       return `${fields.length} fields, where the header has ${columns.length}`
     const row = new Map(columns.map((column, i) => [column, fields[i]!]))
-    const time = row.get(TIME)!
+    const time = row.get(TIME_COLUMN)!
     const at = Math.round(Number(time) * 1_000)
     if (!MILLISECONDS.test(time) || !Number.isSafeInteger(at))
-      return `${TIME} must be milliseconds, 0 or more`
-    return { at, request: requestOf(row) }
+      return `${TIME_COLUMN} must be milliseconds, 0 or more`
+    return { at, request: rowRequest(row) }
   }
 }
 
-function requestOf(row: ReadonlyMap<string, string>): Request {
+function rowRequest(row: ReadonlyMap<string, string>): Request {
   const key = row.get('key')
   const path = row.get('path')
   const method = row.get('method')
   const host = row.get('host')
   const ip = row.get('ip') ?? key
-  const given = [...row].filter(([column, value]) => !FACTS.has(column) && value !== '')
+  const given = [...row].filter(([column, value]) => !FACT_COLUMNS.has(column) && value !== '')
   const identities = key ? IDENTITIES.map((name) => [name, key]) : []
   return {
     ...(ip && { ip }),

@@ -1,7 +1,7 @@
 import type { Request } from '@sluice/limiter/rules'
 
 /** One request of the past. */
-export interface Entry {
+export interface LogEntry {
   /** Counts from 1. */
   readonly line: number
   /** Microseconds since the epoch. */
@@ -18,6 +18,6 @@ export interface Unreadable {
 }
 
 /** What a line says, before anyone knows its number; a text says why it says nothing. */
-export type Parsed = Pick<Entry, 'at' | 'request'> | string
+export type Parsed = Pick<LogEntry, 'at' | 'request'> | string
 
 export type LineParser = (text: string) => Parsed

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Entry, Unreadable } from './entry.ts'
+import type { LogEntry, Unreadable } from './entry.ts'
 import { readTraffic, type TrafficOptions } from './read-traffic.ts'
 
 const LINE = '192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 512'
 
-async function read(text: string | Buffer, options?: TrafficOptions): Promise<(Entry | Unreadable)[]> {
-  const found: (Entry | Unreadable)[] = []
+async function read(text: string | Buffer, options?: TrafficOptions): Promise<(LogEntry | Unreadable)[]> {
+  const found: (LogEntry | Unreadable)[] = []
   const bytes = (async function* () {
     yield Buffer.from(text as string)
   })()

@@ -1,9 +1,9 @@
 import type { Request } from '@sluice/limiter/rules'
-import { unknown } from '../arguments.ts'
+import { unknownName } from '../arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { readAccessLog } from './access-log.ts'
 import { csvParser, readHeader } from './csv.ts'
-import type { Entry, LineParser, Unreadable } from './entry.ts'
+import type { LineParser, LogEntry, Unreadable } from './entry.ts'
 import { linesOf, MAX_LINE, unzipped } from './lines.ts'
 
 export const FORMATS = ['combined', 'common', 'csv'] as const
@@ -23,7 +23,7 @@ export interface TrafficOptions {
 export async function* readTraffic(
   bytes: AsyncIterable<Buffer>,
   { format, cost }: TrafficOptions = {},
-): AsyncGenerator<Entry | Unreadable> {
+): AsyncGenerator<LogEntry | Unreadable> {
   let parse: LineParser | undefined
   let number = 0
   for await (const text of linesOf(unzipped(bytes))) {
@@ -43,12 +43,12 @@ function entryOf(
   text: string | undefined,
   parse: LineParser,
   cost: readonly string[] | undefined,
-): Entry | Unreadable {
+): LogEntry | Unreadable {
   if (text === undefined) return { line, reason: `longer than ${MAX_LINE} characters` }
   const parsed = parse(text)
   if (typeof parsed === 'string') return { line, reason: parsed }
   if (cost === undefined) return { line, ...parsed }
-  const sum = costOf(parsed.request, cost)
+  const sum = readCost(parsed.request, cost)
   return typeof sum === 'string' ? { line, reason: sum } : { line, ...parsed, cost: sum }
 }
 
@@ -65,7 +65,7 @@ const ACCESS_LOG_COSTS = ['bytes', 'status']
 
 function checkCost(cost: readonly string[] = [], columns: readonly string[]): void {
   const stray = cost.find((name) => !columns.includes(name))
-  if (stray !== undefined) throw new UsageError(unknown('column', stray, columns))
+  if (stray !== undefined) throw new UsageError(unknownName('column', stray, columns))
 }
 
 function accessLogParser(format: Format | undefined): LineParser {
@@ -73,7 +73,7 @@ function accessLogParser(format: Format | undefined): LineParser {
   return (text) => readAccessLog(text, pattern)
 }
 
-function costOf({ attributes = {} }: Request, names: readonly string[]): number | string {
+function readCost({ attributes = {} }: Request, names: readonly string[]): number | string {
   let sum = 0
   for (const name of names) {
     const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined

@@ -1,9 +1,9 @@
-import type { Entry } from './entry.ts'
+import type { LogEntry } from './entry.ts'
 
 /** Brings lines into the order of their times, as far as it can hold them; lines of one time stay in the log's order. */
 export class Sorter {
   readonly #capacity: number
-  #held: Entry[] = []
+  #held: LogEntry[] = []
   #reached = 0
   #late = 0
 
@@ -18,24 +18,24 @@ export class Sorter {
   }
 
   /** Takes a line, and gives back the earlier half when it holds too many. */
-  push(entry: Entry): Entry[] {
+  push(entry: LogEntry): LogEntry[] {
     this.#held.push(entry)
     return this.#held.length > this.#capacity ? this.#release(Math.ceil(this.#capacity / 2)) : []
   }
 
   /** Gives back all that is held. */
-  flush(): Entry[] {
+  flush(): LogEntry[] {
     return this.#release(this.#held.length)
   }
 
-  #release(count: number): Entry[] {
+  #release(count: number): LogEntry[] {
     this.#held.sort((a, b) => a.at - b.at)
     const released = this.#held.slice(0, count)
     this.#held = this.#held.slice(count)
     return released.map((entry) => this.#inTime(entry))
   }
 
-  #inTime(entry: Entry): Entry {
+  #inTime(entry: LogEntry): LogEntry {
     if (entry.at >= this.#reached) {
       this.#reached = entry.at
       return entry

@@ -6,7 +6,7 @@ import { FakeClock } from '@sluice/limiter/testing'
 import type { Runner } from '../runner.ts'
 import { ManualTimers } from './manual-timers.ts'
 
-export type Options = GateOptions<FrameworkArgs>
+export type TestOptions = GateOptions<FrameworkArgs>
 
 /** What the application behind the limiters makes of a request that they let in. */
 export type Application = (request: {
@@ -30,14 +30,14 @@ export interface AdapterUnderTest {
    * Starts a server on a free port of 127.0.0.1, whose requests meet a limiter for each of `options`, in order, and
    * then the application. Failures are answered with 500.
    */
-  listen(options: readonly Options[], application: Application): Promise<Listening>
+  listen(options: readonly TestOptions[], application: Application): Promise<Listening>
   /** A header, out of what this adapter hands to functions in its options. */
   header(native: FrameworkArgs, name: string): string | undefined
   /** Names of tests that it cannot pass, and why. */
   readonly except?: Readonly<Record<string, string>>
 }
 
-export interface Reply {
+export interface TestReply {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -51,13 +51,13 @@ interface Ask {
 }
 
 /** A running server, and what its limiters keep time and count by. */
-export interface Bench {
+export interface AdapterBench {
   readonly clock: FakeClock
   readonly timers: ManualTimers
   readonly port: number
   /** What the limiters warned of, and complained of. */
   readonly log: readonly string[]
-  get(path?: string, ask?: Ask): Promise<Reply>
+  get(path?: string, ask?: Ask): Promise<TestReply>
   /** Statuses of so many requests, one after another. */
   statuses(count: number, path?: string, ask?: Ask): Promise<number[]>
 }
@@ -74,8 +74,8 @@ export function benches(
   adapter: AdapterUnderTest,
 ): (
   name: string,
-  options: Options | ((making: Making) => Options | readonly Options[]),
-  body: (bench: Bench) => Promise<void>,
+  options: TestOptions | ((making: Making) => TestOptions | readonly TestOptions[]),
+  body: (bench: AdapterBench) => Promise<void>,
   application?: Application,
 ) => void {
   return (name, options, body, application = showing) => {
@@ -85,7 +85,7 @@ export function benches(
       const timers = new ManualTimers()
       const log: string[] = []
       const given = typeof options === 'function' ? options({ clock, header: adapter.header }) : options
-      const list: readonly Options[] = Array.isArray(given) ? given : [given]
+      const list: readonly TestOptions[] = Array.isArray(given) ? given : [given]
       const store = new MemoryStore({ clock })
       const server = await adapter.listen(
         list.map((each, i) => ({
@@ -98,7 +98,7 @@ export function benches(
         application,
       )
       try {
-        await body(benchOf(server.port, clock, timers, log))
+        await body(adapterBenchOf(server.port, clock, timers, log))
       } finally {
         await server.close()
       }
@@ -114,8 +114,13 @@ const showing: Application = ({ info }) => {
   }
 }
 
-function benchOf(port: number, clock: FakeClock, timers: ManualTimers, log: readonly string[]): Bench {
-  const get = (path = '/', ask: Ask = {}): Promise<Reply> => send(port, path, ask)
+function adapterBenchOf(
+  port: number,
+  clock: FakeClock,
+  timers: ManualTimers,
+  log: readonly string[],
+): AdapterBench {
+  const get = (path = '/', ask: Ask = {}): Promise<TestReply> => send(port, path, ask)
   return {
     clock,
     timers,
@@ -131,7 +136,7 @@ function benchOf(port: number, clock: FakeClock, timers: ManualTimers, log: read
 }
 
 /** One request, on a connection of its own unless an agent keeps one. */
-function send(port: number, path: string, { agent, ...ask }: Ask): Promise<Reply> {
+function send(port: number, path: string, { agent, ...ask }: Ask): Promise<TestReply> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path, agent: agent ?? false, ...ask }, (response) => {
       let body = ''

@@ -1,9 +1,9 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import type { Runner } from '../runner.ts'
-import { type AdapterUnderTest, benches, type Making, type Options } from './bench.ts'
+import { type AdapterUnderTest, benches, type Making, type TestOptions } from './bench.ts'
 
-const TWO: Options = { limit: 2, period: '1m' }
-const byUser = ({ header }: Making, more?: Options): Options => ({
+const TWO: TestOptions = { limit: 2, period: '1m' }
+const byUser = ({ header }: Making, more?: TestOptions): TestOptions => ({
   ...TWO,
   key: (...native) => header(native, 'x-user'),
   ...more,
@@ -11,7 +11,7 @@ const byUser = ({ header }: Making, more?: Options): Options => ({
 const user = (name: string) => ({ headers: { 'x-user': name } })
 const via = (forwarded: string) => ({ headers: { 'x-forwarded-for': forwarded } })
 
-/** Whose quota it is. */
+/** How callers are identified. */
 export function callers(runner: Runner, adapter: AdapterUnderTest): void {
   const test = benches(runner, adapter)
 

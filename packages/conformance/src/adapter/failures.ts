@@ -2,9 +2,9 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { StoreError } from '@sluice/limiter'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { Runner } from '../runner.ts'
-import { type AdapterUnderTest, benches, type Options } from './bench.ts'
+import { type AdapterUnderTest, benches, type TestOptions } from './bench.ts'
 
-const TWO: Options = { limit: 2, period: '1m' }
+const TWO: TestOptions = { limit: 2, period: '1m' }
 
 /** What happens when something fails: never a request that is silently let through or shut out. */
 export function failures(runner: Runner, adapter: AdapterUnderTest): void {
@@ -12,7 +12,7 @@ export function failures(runner: Runner, adapter: AdapterUnderTest): void {
 
   test('T63: a broken store lets in, by default, and pretends no figures', {
     ...TWO,
-    store: storeThat(broken),
+    store: storeThat(throwsError),
   }, async ({ get, log }) => {
     const { status, headers, body } = await get()
     deepEqual([status, headers.ratelimit, JSON.parse(body).limit], [200, undefined, undefined])
@@ -21,7 +21,7 @@ export function failures(runner: Runner, adapter: AdapterUnderTest): void {
 
   test('T63: a broken store answers 503, never 429, where that is said', {
     ...TWO,
-    store: storeThat(broken),
+    store: storeThat(throwsError),
     onStoreError: 'closed',
   }, async ({ get }) => {
     const { status, headers, body } = await get()
@@ -32,7 +32,7 @@ export function failures(runner: Runner, adapter: AdapterUnderTest): void {
 
   test('a broken store is stood in for by this process, where that is said', {
     ...TWO,
-    store: storeThat(broken),
+    store: storeThat(throwsError),
     onStoreError: 'local',
   }, async ({ statuses }) => {
     deepEqual(await statuses(3), [200, 200, 503])
@@ -79,7 +79,7 @@ export function failures(runner: Runner, adapter: AdapterUnderTest): void {
   })
 }
 
-function broken(): never {
+function throwsError(): never {
   throw new StoreError('the connection is gone')
 }
 

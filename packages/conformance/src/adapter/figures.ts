@@ -2,11 +2,12 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import type { Runner } from '../runner.ts'
-import { type AdapterUnderTest, benches, type Options, type Reply } from './bench.ts'
+import { type AdapterUnderTest, benches, type TestOptions, type TestReply } from './bench.ts'
 
-const minute = (limit: number, more?: Options): Options => ({ limit, period: '1m', ...more })
-const shown = ({ body }: Reply): { remaining: number; used: number; limit: number; policy: string } =>
-  JSON.parse(body)
+const minute = (limit: number, more?: TestOptions): TestOptions => ({ limit, period: '1m', ...more })
+const shownFigures = ({
+  body,
+}: TestReply): { remaining: number; used: number; limit: number; policy: string } => JSON.parse(body)
 
 /** Each request has its own figures, however many come at once, and however many limiters it meets. */
 export function figures(runner: Runner, adapter: AdapterUnderTest): void {
@@ -33,8 +34,9 @@ export function figures(runner: Runner, adapter: AdapterUnderTest): void {
     const replies = await Promise.all(Array.from({ length: 20 }, () => get()))
     const admitted = replies.filter(({ status }) => status === 200)
     equal(replies.filter(({ status }) => status === 429).length, 15)
-    deepEqual(admitted.map((reply) => shown(reply).remaining).sort(), [0, 1, 2, 3, 4])
-    for (const reply of admitted) equal(reply.headers.ratelimit, `"default";r=${shown(reply).remaining};t=60`)
+    deepEqual(admitted.map((reply) => shownFigures(reply).remaining).sort(), [0, 1, 2, 3, 4])
+    for (const reply of admitted)
+      equal(reply.headers.ratelimit, `"default";r=${shownFigures(reply).remaining};t=60`)
   })
 
   test('limits requests, not connections', minute(2), async ({ statuses }) => {
@@ -47,7 +49,7 @@ export function figures(runner: Runner, adapter: AdapterUnderTest): void {
     policies: { spend: minute(2) as never, calls: { limit: 60, period: '1s', algorithm: 'gcra' } },
   }, async ({ get, clock }) => {
     await get()
-    equal(shown(await get()).policy, 'spend')
+    equal(shownFigures(await get()).policy, 'spend')
     clock.advance(1_000)
     const refused = await get()
     equal(refused.headers['retry-after'], '59')
@@ -77,7 +79,7 @@ export function figures(runner: Runner, adapter: AdapterUnderTest): void {
         const reply = await get()
         equal(reply.headers['x-ratelimit-remaining'], '1')
         deepEqual(`${reply.headers.ratelimit}`.split(', ').sort(), ['"loose";r=99;t=60', '"strict";r=1;t=60'])
-        equal(shown(reply).policy, order === 'strict first' ? 'loose' : 'strict')
+        equal(shownFigures(reply).policy, order === 'strict first' ? 'loose' : 'strict')
       },
     )
   }

@@ -1,4 +1,4 @@
-/** Timers that go off when they are told to. */
+/** Timers that go off when a test fires them. */
 export class ManualTimers {
   readonly #pending = new Map<number, { readonly go: () => void; readonly ms: number }>()
   #last = 0

@@ -1,9 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import type { Runner } from '../runner.ts'
-import { type AdapterUnderTest, type Application, benches, type Options } from './bench.ts'
+import { type AdapterUnderTest, type Application, benches, type TestOptions } from './bench.ts'
 
-const FIVE: Options = { limit: 5, period: '300ms' }
-/** Answers `/fail` with 500, and `/held/…` only when told. */
+const FIVE: TestOptions = { limit: 5, period: '300ms' }
+/** Answers `/fail` with 500, and `/held/…` only when released. */
 const byPath: Application = ({ path }) => ({ status: path.startsWith('/fail') ? 500 : 200 })
 
 /** What becomes of a charge once the outcome is known. */
@@ -131,7 +131,7 @@ function settledOf<T>(replies: readonly Promise<T>[], count: number): Promise<T[
   })
 }
 
-/** An application that keeps requests until it is told to let go, and from then on keeps none. */
+/** An application that keeps requests until it is released, and from then on keeps none. */
 function gathering(): { application: Application; until(count: number): Promise<void>; release(): void } {
   let inside = 0
   let changed = (): void => undefined

@@ -1,10 +1,10 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import type { Runner } from '../runner.ts'
-import { type AdapterUnderTest, benches, type Options } from './bench.ts'
+import { type AdapterUnderTest, benches, type TestOptions } from './bench.ts'
 
-const TWO_A_MINUTE: Options = { limit: 2, period: '1m' }
+const TWO_A_MINUTE: TestOptions = { limit: 2, period: '1m' }
 
-/** What refused callers are told. */
+/** What refused callers are sent. */
 export function refusals(runner: Runner, adapter: AdapterUnderTest): void {
   const test = benches(runner, adapter)
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { compile, type Limit } from '@sluice/limiter/rules'
 import type { Runner } from '../runner.ts'
-import { type AdapterUnderTest, benches, type Options } from './bench.ts'
+import { type AdapterUnderTest, benches, type TestOptions } from './bench.ts'
 
 const ANY: Limit = {
   name: 'any',
@@ -18,7 +18,7 @@ const ANY: Limit = {
   replaces: [],
 }
 
-function ruled(...limits: Limit[]): Options {
+function ruled(...limits: Limit[]): TestOptions {
   return { rules: compile([{ name: 'shop', limits, descriptors: [] }]), domain: 'shop' }
 }
 

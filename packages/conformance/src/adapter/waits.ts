@@ -1,9 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import type { Runner } from '../runner.ts'
-import { type AdapterUnderTest, benches, type Options } from './bench.ts'
+import { type AdapterUnderTest, benches, type TestOptions } from './bench.ts'
 
 /** One a second, three in the queue. */
-const QUEUE: Options = { algorithm: 'leaky-bucket', limit: 1, period: '1s', burst: 3 }
+const QUEUE: TestOptions = { algorithm: 'leaky-bucket', limit: 1, period: '1s', burst: 3 }
 
 /** Requests that are kept waiting. */
 export function waits(runner: Runner, adapter: AdapterUnderTest): void {

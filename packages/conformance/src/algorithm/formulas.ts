@@ -7,9 +7,9 @@ import type { Plan } from '@sluice/limiter/algorithms'
 export interface Oracle {
   admits(now: bigint, cost: bigint): boolean
   /** Takes `cost`, whether it fits or not, up to the plan's ceiling. */
-  charge(now: bigint, cost: bigint, lease: number): void
-  /** Gives back of what was charged at `charged`, or under `lease`. */
-  refund(now: bigint, cost: bigint, charged: bigint, lease: number): void
+  charge(now: bigint, cost: bigint, chargeId: number): void
+  /** Gives back of what was charged at `charged`, or under `chargeId`. */
+  refund(now: bigint, cost: bigint, charged: bigint, chargeId: number): void
 }
 
 export interface Formula {
@@ -97,7 +97,7 @@ function scheduled({ capacity, limit, period, ceiling }: Numbers): Oracle {
 }
 
 /** What is counted by the window, a window at a time. */
-function windowed(
+function countedByWindow(
   { capacity, period, ceiling }: Numbers,
   used: (count: (back: bigint) => bigint, elapsed: bigint) => bigint,
 ): Oracle {
@@ -116,21 +116,21 @@ function windowed(
   }
 }
 
-/** Whatever was charged counts for one period. `named`: it is given back by its lease, else by its instant. */
+/** Whatever was charged counts for one period. `named`: it is given back by its charge id, else by its instant. */
 function lasting({ capacity, period, ceiling }: Numbers, named: boolean): Oracle {
-  const entries: { readonly at: bigint; readonly lease: number; units: bigint }[] = []
+  const entries: { readonly at: bigint; readonly chargeId: number; units: bigint }[] = []
   const used = (now: bigint): bigint =>
     entries.reduce((sum, { at, units }) => (at > now - period ? sum + units : sum), 0n)
   return {
     admits: (now, cost) => used(now) + cost <= capacity,
-    charge(now, cost, lease) {
-      entries.push({ at: now, lease, units: least(cost, larger(0n, ceiling - used(now))) })
+    charge(now, cost, chargeId) {
+      entries.push({ at: now, chargeId, units: least(cost, larger(0n, ceiling - used(now))) })
     },
-    refund(_now, cost, charged, lease) {
+    refund(_now, cost, charged, chargeId) {
       let left = cost
       for (let i = entries.length - 1; i >= 0; i--) {
         const entry = entries[i]!
-        if (named ? entry.lease !== lease : entry.at !== charged) continue
+        if (named ? entry.chargeId !== chargeId : entry.at !== charged) continue
         const given = least(left, entry.units)
         entry.units -= given
         left -= given
@@ -168,7 +168,7 @@ export const intervalFormula: Formula = {
 }
 
 export const fixedWindowFormula: Formula = {
-  oracle: (plan) => windowed(numbersOf(plan), (count) => count(0n)),
+  oracle: (plan) => countedByWindow(numbersOf(plan), (count) => count(0n)),
   most: ({ limit, period }, interval) => BigInt(limit) + each(BigInt(limit), BigInt(period), interval),
 }
 
@@ -194,7 +194,7 @@ export function slidingCounterFormula(rounding: 'down' | 'up'): Formula {
     oracle(plan) {
       const numbers = numbersOf(plan)
       const { period, ceiling } = numbers
-      return windowed(numbers, (count, elapsed) => {
+      return countedByWindow(numbers, (count, elapsed) => {
         const weight = least(count(1n), ceiling) * (period - elapsed)
         return (rounding === 'up' ? (weight + period - 1n) / period : weight / period) + count(0n)
       })

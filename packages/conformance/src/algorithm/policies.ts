@@ -2,7 +2,7 @@ import { type AlgorithmName, ConfigError, type Policy } from '@sluice/limiter'
 import { algorithms, planOf } from '@sluice/limiter/algorithms'
 import fc from 'fast-check'
 
-const MAX = Number.MAX_SAFE_INTEGER
+const LARGEST = Number.MAX_SAFE_INTEGER
 
 const PERIODS: fc.Arbitrary<number> = fc.oneof(
   fc.integer({ min: 1, max: 30 }),
@@ -11,7 +11,7 @@ const PERIODS: fc.Arbitrary<number> = fc.oneof(
   fc.integer({ min: 1, max: 2 ** 52 }),
 )
 
-const UNITS: fc.Arbitrary<number> = fc.oneof(
+const LIMITS: fc.Arbitrary<number> = fc.oneof(
   fc.integer({ min: 1, max: 5 }),
   fc.integer({ min: 0, max: 100 }),
   fc.integer({ min: 1, max: 1_000_000 }),
@@ -28,8 +28,8 @@ export function policiesOf(algorithm: AlgorithmName, more: Partial<Policy> = {})
   return fc
     .record({
       period: PERIODS,
-      limit: UNITS,
-      burst: fc.option(UNITS, { nil: undefined }),
+      limit: LIMITS,
+      burst: fc.option(LIMITS, { nil: undefined }),
       stretch: fc.constantFrom('limit', 'burst', undefined, undefined, undefined, undefined),
     })
     .map(({ period, limit, burst, stretch }) => {
@@ -47,7 +47,7 @@ export function policiesOf(algorithm: AlgorithmName, more: Partial<Policy> = {})
 /** The policy with the largest limit, or burst, that is still accepted. */
 function stretched(policy: Policy, field: 'limit' | 'burst'): Policy {
   let fits = 1
-  let fails = MAX + 1
+  let fails = LARGEST + 1
   while (fails - fits > 1) {
     const middle = fits + Math.floor((fails - fits) / 2)
     if (accepted({ ...policy, [field]: middle })) fits = middle

@@ -23,10 +23,10 @@ export interface StateUnderTest {
 /**
  * One key without any state yet.
  * @example
- * const subject = subjectOf(planOf({ algorithm: 'gcra', limit: 10, period: '1s' }))
+ * const subject = stateUnderTest(planOf({ algorithm: 'gcra', limit: 10, period: '1s' }))
  * subject.decide(0, 1, 0).remaining // 9
  */
-export function subjectOf(plan: Plan): StateUnderTest {
+export function stateUnderTest(plan: Plan): StateUnderTest {
   const { algorithm } = plan
   const none: Cells = new Float64Array(8)
   let cells: Cells | undefined

@@ -1,9 +1,9 @@
 import type { Policy } from '@sluice/limiter'
 import { type Cells, type Figures, type Plan, planOf } from '@sluice/limiter/algorithms'
 import type { Formula, Oracle } from './formulas.ts'
-import { type StateUnderTest, subjectOf } from './subject.ts'
+import { type StateUnderTest, stateUnderTest } from './subject.ts'
 
-const MAX = Number.MAX_SAFE_INTEGER
+const LARGEST = Number.MAX_SAFE_INTEGER
 const TEN_YEARS = 315_576_000_000_000
 const TODAY = 1_750_000_000_000_000
 /** In any unit, an instant of 0 means never. */
@@ -30,8 +30,8 @@ export function walk(policy: Policy, formula: Formula, dice: readonly number[], 
     for (const die of dice) walker.step(die)
     walker.checkIntervals()
   } catch (cause) {
-    const told = [`${JSON.stringify(policy)}, in units of ${plan.unit} µs`, ...walker.trace].join('\n  ')
-    throw new Error(`${(cause as Error).message}\n  ${told}`, { cause })
+    const details = [`${JSON.stringify(policy)}, in units of ${plan.unit} µs`, ...walker.trace].join('\n  ')
+    throw new Error(`${(cause as Error).message}\n  ${details}`, { cause })
   }
 }
 
@@ -40,7 +40,7 @@ class Walker {
   readonly #plan: Plan
   readonly #formula: Formula
   readonly #options: WalkOptions
-  readonly #subject: StateUnderTest
+  readonly #state: StateUnderTest
   readonly #oracle: Oracle
   /** The clock, in microseconds. */
   #ticks = 0
@@ -50,13 +50,13 @@ class Walker {
   /** What remained at the last look. */
   #seen = { at: 0n, remaining: 0 }
   readonly #admitted: { readonly at: bigint; readonly cost: bigint }[] = []
-  readonly #charges: { readonly ticks: number; readonly cost: number; readonly lease: number }[] = []
+  readonly #charges: { readonly ticks: number; readonly cost: number; readonly chargeId: number }[] = []
 
   constructor(plan: Plan, formula: Formula, options: WalkOptions) {
     this.#plan = plan
     this.#formula = formula
     this.#options = options
-    this.#subject = subjectOf(plan)
+    this.#state = stateUnderTest(plan)
     this.#oracle = formula.oracle(plan)
   }
 
@@ -68,7 +68,7 @@ class Walker {
   step(die: number): void {
     const [move, act, share] = [die % 16, (die >>> 4) % 16, (die >>> 8) / 2 ** 24]
     this.#moveTo(this.#target(move, share))
-    if (this.#options.drops) this.#subject.drop(this.#ticks)
+    if (this.#options.drops) this.#state.drop(this.#ticks)
     if (this.#options.corrects && act % 3 === 0 && this.#charges.length > 0) this.#correct(act, share)
     else this.#ask(this.#cost(act, share))
   }
@@ -124,30 +124,30 @@ class Walker {
 
   #moveTo(ticks: number): void {
     const back = ticks < this.#ticks && this.#options.drops
-    if (ticks >= EARLIEST && ticks <= MAX && !back) this.#ticks = ticks
+    if (ticks >= EARLIEST && ticks <= LARGEST && !back) this.#ticks = ticks
   }
 
   #cost(act: number, share: number): number {
     const { capacity } = this.#plan
     const remaining = this.#figures?.remaining ?? capacity
-    const costs = [0, 1, 1, 1, 2, remaining, remaining, remaining + 1, capacity, capacity + 1, MAX]
-    return Math.min(MAX, costs[act] ?? Math.floor(share * (act % 2 === 0 ? capacity : remaining)))
+    const costs = [0, 1, 1, 1, 2, remaining, remaining, remaining + 1, capacity, capacity + 1, LARGEST]
+    return Math.min(LARGEST, costs[act] ?? Math.floor(share * (act % 2 === 0 ? capacity : remaining)))
   }
 
   #ask(cost: number): void {
-    const lease = this.#charges.length + 1
+    const chargeId = this.#charges.length + 1
     const now = this.#now()
     const fits = cost === 0 || this.#oracle.admits(now, BigInt(cost))
     const charged = fits && cost > 0
-    const before = this.#subject.cells.slice()
-    const figures = this.#subject.decide(this.#ticks, cost, lease)
+    const before = this.#state.cells.slice()
+    const figures = this.#state.decide(this.#ticks, cost, chargeId)
     this.trace.push(`at ${this.#ticks} cost ${cost}: ${JSON.stringify(figures)}`)
     hold(figures.allowed === fits, `the definition ${fits ? 'admits' : 'refuses'} a cost of ${cost}`)
     this.#checkDelay(figures.delayMs, charged)
     if (charged) {
-      this.#charged(cost, lease, now)
+      this.#charged(cost, chargeId, now)
       this.#admitted.push({ at: now, cost: BigInt(cost) })
-    } else hold(same(this.#subject.cells, before), 'a request that takes nothing changed the state')
+    } else hold(same(this.#state.cells, before), 'a request that takes nothing changed the state')
     this.#checkFigures(figures, cost)
     this.#checkOrder(now, figures.remaining, charged ? cost : 0)
     this.#checkState(now)
@@ -155,25 +155,25 @@ class Walker {
   }
 
   #correct(act: number, share: number): void {
-    const { ticks, cost, lease } = this.#charges[Math.floor(share * this.#charges.length)]!
-    const amount = Math.min(MAX, Math.max(1, Math.floor((((act * 7) % 16) / 8) * cost)))
+    const { ticks, cost, chargeId } = this.#charges[Math.floor(share * this.#charges.length)]!
+    const amount = Math.min(LARGEST, Math.max(1, Math.floor((((act * 7) % 16) / 8) * cost)))
     const change = act % 2 === 0 ? -amount : amount
     const now = this.#now()
-    this.trace.push(`at ${this.#ticks} settles ${change} of the charge at ${ticks}, lease ${lease}`)
-    this.#subject.settle(this.#ticks, change, ticks, lease)
-    if (change > 0) this.#charged(change, lease, now)
+    this.trace.push(`at ${this.#ticks} settles ${change} of the charge at ${ticks}, charge id ${chargeId}`)
+    this.#state.settle(this.#ticks, change, ticks, chargeId)
+    if (change > 0) this.#charged(change, chargeId, now)
     else {
       const charged = BigInt(Math.floor(ticks / this.#plan.unit))
-      this.#oracle.refund(now, BigInt(amount), charged, lease)
+      this.#oracle.refund(now, BigInt(amount), charged, chargeId)
     }
     this.#ask(0)
   }
 
-  #charged(cost: number, lease: number, now: bigint): void {
+  #charged(cost: number, chargeId: number, now: bigint): void {
     hold(now >= this.#last, 'time went back')
     this.#last = now
-    this.#oracle.charge(now, BigInt(cost), lease)
-    this.#charges.push({ ticks: this.#base(), cost, lease })
+    this.#oracle.charge(now, BigInt(cost), chargeId)
+    this.#charges.push({ ticks: this.#base(), cost, chargeId })
   }
 
   /** A queue tells how long its predecessors need to drain, before the request joins them; others tell nothing. */
@@ -225,9 +225,9 @@ class Walker {
 
   /** Whole numbers below 2^53, that mean something until they may be dropped, and no longer. */
   #checkState(now: bigint): void {
-    for (const cell of this.#subject.cells) hold(Number.isSafeInteger(cell) && cell >= 0, `${cell} is kept`)
-    const due = this.#subject.droppableAt()
-    if (due === undefined || due > MAX) return
+    for (const cell of this.#state.cells) hold(Number.isSafeInteger(cell) && cell >= 0, `${cell} is kept`)
+    const due = this.#state.droppableAt()
+    if (due === undefined || due > LARGEST) return
     const full = BigInt(this.#plan.capacity)
     if (BigInt(due) <= now) hold(this.#oracle.admits(now, full), `the state was dropped at ${due}, too early`)
     else {

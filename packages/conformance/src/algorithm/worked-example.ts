@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict'
 import type { Policy } from '@sluice/limiter'
 import { type Figures, planOf } from '@sluice/limiter/algorithms'
-import { subjectOf } from './subject.ts'
+import { stateUnderTest } from './subject.ts'
 
 /** 2026-01-01T00:00:00Z, in microseconds. */
 const MIDNIGHT = 1_767_225_600_000_000
@@ -10,8 +10,8 @@ const MIDNIGHT = 1_767_225_600_000_000
 type At = number | string
 
 /**
- * Sends one key requests, and holds what it is told to the third column: see {@link replay}.
- * @throws AssertionError for a row that is told something else
+ * Sends one key requests, and compares the results with the third column: see {@link replay}.
+ * @throws AssertionError for a row whose result differs
  * @example
  * workedExample({ algorithm: 'token-bucket', limit: 2, period: '1s' }, [
  *   [0, 2, '0 left'],
@@ -20,15 +20,15 @@ type At = number | string
  */
 export function workedExample(
   policy: Policy,
-  rows: readonly (readonly [at: At, cost: number, told: string])[],
+  rows: readonly (readonly [at: At, cost: number, expected: string])[],
 ): void {
-  const told = replay(policy, rows)
-  const actual = rows.map(([at, cost], i) => [at, cost, told[i]])
+  const results = replay(policy, rows)
+  const actual = rows.map(([at, cost], i) => [at, cost, results[i]])
   deepEqual(actual, rows)
 }
 
 /**
- * Sends one key requests, and tells in short what becomes of each: `3 left`, `3 left, in 2000 ms` where it queues,
+ * Sends one key requests, and says in short what becomes of each: `3 left`, `3 left, in 2000 ms` where it queues,
  * `wait 500 ms`, or `never`. A cost not given is 1.
  * @example
  * replay({ algorithm: 'token-bucket', limit: 2, period: '1s' }, [[0, 2], [0.25]]) // ['0 left', 'wait 250 ms']
@@ -37,18 +37,18 @@ export function replay(
   policy: Policy,
   requests: readonly (readonly [at: At, cost?: number, ...rest: unknown[]])[],
 ): string[] {
-  const subject = subjectOf(planOf(policy))
+  const state = stateUnderTest(planOf(policy))
   return requests.map(([at, cost = 1], i) =>
-    tell(subject.decide(MIDNIGHT + Math.round(secondsOf(at) * 1_000_000), cost, i + 1)),
+    resultText(state.decide(MIDNIGHT + Math.round(secondsAt(at) * 1_000_000), cost, i + 1)),
   )
 }
 
-function secondsOf(at: At): number {
+function secondsAt(at: At): number {
   if (typeof at === 'number') return at
   return at.split(':').reduce((seconds, part) => seconds * 60 + Number(part), 0)
 }
 
-function tell({ allowed, remaining, retryAfterMs, delayMs }: Figures): string {
+function resultText({ allowed, remaining, retryAfterMs, delayMs }: Figures): string {
   if (allowed) return delayMs === 0 ? `${remaining} left` : `${remaining} left, in ${delayMs} ms`
   return retryAfterMs === null ? 'never' : `wait ${retryAfterMs} ms`
 }

@@ -43,27 +43,31 @@ export function holdToWhole(dialect: Dialect, report: Report): void {
 export function holdToPure(make: () => Dialect, report: Report, other: Report): void {
   const dialect = make()
   const own = structuredClone(report)
-  const first = linesOf(dialect, own)
+  const first = headerLines(dialect, own)
   deepEqual(own, report, 'changes the report')
   for (const before of [own, other]) {
-    linesOf(dialect, before)
+    headerLines(dialect, before)
     for (const again of [own, frozen(structuredClone(report))])
-      deepEqual(linesOf(dialect, again), first, 'says another thing when it is asked again')
+      deepEqual(headerLines(dialect, again), first, 'says another thing when it is asked again')
   }
-  deepEqual(linesOf(make(), report), first, 'says another thing when it has just been made')
+  deepEqual(headerLines(make(), report), first, 'says another thing when it has just been made')
 }
 
 /** The same where one report is changed and reported again: nothing of it may have been kept. */
 export function holdToNow(make: () => Dialect, report: Report, other: Report): void {
   const dialect = make()
   const changing = structuredClone(report)
-  linesOf(dialect, changing)
+  headerLines(dialect, changing)
   changing.policies.forEach((policy, i) => void Object.assign(policy, other.policies[i]))
-  deepEqual(linesOf(dialect, changing), linesOf(make(), changing), 'reports figures that were changed since')
+  deepEqual(
+    headerLines(dialect, changing),
+    headerLines(make(), changing),
+    'reports figures that were changed since',
+  )
 }
 
 /** A copy of the lines, so that a dialect which changes its own is found out. */
-function linesOf(dialect: Dialect, report: Report): Header[] {
+function headerLines(dialect: Dialect, report: Report): Header[] {
   return dialect.headers(report).map(([name, value]) => [name, value])
 }
 

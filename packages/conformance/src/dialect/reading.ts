@@ -10,8 +10,8 @@ import type {
 } from '@sluice/limiter/respond'
 
 /** The largest number that headers must be able to say: 15 digits, the most of a structured field. */
-const LARGEST = 999_999_999_999_999
-const MAX = Number.MAX_SAFE_INTEGER
+const LARGEST_INTEGER = 999_999_999_999_999
+const LARGEST = Number.MAX_SAFE_INTEGER
 
 /** The lines as they arrive: spaces at the ends are lost on the way, and the case of names means nothing. */
 export function arrived(lines: readonly Header[]): HeaderLookup {
@@ -65,9 +65,9 @@ export function holdToBounds(read: ReadReport | undefined): void {
     for (const count of [limit, remaining])
       ok(count === undefined || (Number.isSafeInteger(count) && count >= 0), `read the count ${count}`)
     for (const ms of [moreAfterMs, resetAfterMs])
-      ok(ms === undefined || (ms >= 0 && ms <= MAX), `read the duration ${ms}`)
+      ok(ms === undefined || (ms >= 0 && ms <= LARGEST), `read the duration ${ms}`)
     ok(
-      windowSeconds === undefined || (windowSeconds > 0 && windowSeconds <= MAX),
+      windowSeconds === undefined || (windowSeconds > 0 && windowSeconds <= LARGEST),
       'read a window of no length',
     )
     for (const text of [policy, unit]) ok(text === undefined || typeof text === 'string')
@@ -82,7 +82,7 @@ function agrees(read: ReadPolicy, policy: ReportedPolicy, compared: Compared): b
     isCount(read.limit, policy.limit) &&
     isCount(read.remaining, policy.remaining) &&
     [undefined, policy.windowSeconds].includes(read.windowSeconds) &&
-    [undefined, unitOf(policy)].includes(read.unit) &&
+    [undefined, reportedUnit(policy)].includes(read.unit) &&
     isKey(read.partitionKey, policy.partitionKey) &&
     (compared === 'counts' ||
       (isWait(read.moreAfterMs, policy.moreAfterMs) && isWait(read.resetAfterMs, policy.resetAfterMs)))
@@ -98,14 +98,14 @@ function isName(read: string | undefined, name: string): boolean {
 function isCount(read: number | undefined, count: number): boolean {
   if (read === undefined) return true
   const truth = Math.max(0, Math.floor(count))
-  return truth <= LARGEST ? read === truth : read >= LARGEST && read <= truth
+  return truth <= LARGEST_INTEGER ? read === truth : read >= LARGEST_INTEGER && read <= truth
 }
 
 /** Rounded up to the second, give or take the last bits of a number of this size. */
 function isWait(read: number | undefined, ms: number | null): boolean {
   if (read === undefined) return true
   if (ms === null) return false
-  const truth = Math.min(ms, MAX)
+  const truth = Math.min(ms, LARGEST)
   const slack = 1e-6 + truth * 2 ** -50
   return read >= truth - slack && read < truth + 1_000 + slack
 }
@@ -114,6 +114,6 @@ function isKey(read: Uint8Array | undefined, key: Uint8Array | undefined): boole
   return read === undefined || read.join() === key?.join()
 }
 
-function unitOf({ unit, windowSeconds }: ReportedPolicy): string {
+function reportedUnit({ unit, windowSeconds }: ReportedPolicy): string {
   return unit ?? (windowSeconds === undefined ? 'concurrent-requests' : 'requests')
 }

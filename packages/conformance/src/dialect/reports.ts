@@ -3,7 +3,7 @@ import fc from 'fast-check'
 
 /** Names that rules accept: 1 to 64 printable ASCII characters. */
 const PLAIN_NAMES = fc.constantFrom('minute', 'hour', 'day', 'spend')
-const NAMES = fc.oneof(
+const POLICY_NAMES = fc.oneof(
   PLAIN_NAMES,
   fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 64 }),
   fc.constantFrom('a"b\\c', ' ', '=1;w=2, "x"', '100', 'a: b'),
@@ -33,12 +33,12 @@ const DURATIONS = fc.oneof(
   fc.constantFrom(0.001, 1e12, 1e16, 1e21, Number.MAX_VALUE),
 )
 
-const WINDOWS = fc.oneof(
+const WINDOW_SECONDS = fc.oneof(
   fc.integer({ min: 1, max: 86_400 }),
   fc.constantFrom(undefined, undefined, 0.5, 1.5, 2_592_000, 1e15, 1e21),
 )
 
-const UNITS = fc.constantFrom<(QuotaUnit | undefined)[]>(
+const QUOTA_UNITS = fc.constantFrom<(QuotaUnit | undefined)[]>(
   undefined,
   undefined,
   'requests',
@@ -50,11 +50,11 @@ const UNITS = fc.constantFrom<(QuotaUnit | undefined)[]>(
 const INSTANTS = fc.integer({ min: 0, max: 16_000_000_000_000 }).map((quarters) => quarters / 4)
 
 /** Reports of 1 to 4 policies with figures of any size, under names that rules accept. */
-export const reports: fc.Arbitrary<Report> = reportsOf(NAMES, fc.uint8Array({ maxLength: 12 }))
+export const reports: fc.Arbitrary<Report> = reportsOf(POLICY_NAMES, fc.uint8Array({ maxLength: 12 }))
 
 /** The same, under names that rules do not accept too. */
 export const strangeReports: fc.Arbitrary<Report> = reportsOf(
-  fc.oneof(NAMES, STRANGE_NAMES),
+  fc.oneof(POLICY_NAMES, STRANGE_NAMES),
   fc.uint8Array({ maxLength: 12 }),
 )
 
@@ -67,7 +67,7 @@ function reportsOf(
 ): fc.Arbitrary<Report> {
   return fc
     .record({
-      policies: fc.array(policiesOf(names, partitionKeys), { minLength: 1, maxLength: 4 }),
+      policies: fc.array(reportedPolicies(names, partitionKeys), { minLength: 1, maxLength: 4 }),
       lenient: fc.boolean(),
       cost: fc.nat(1_000),
       nowMs: INSTANTS,
@@ -82,7 +82,7 @@ function reportsOf(
 }
 
 /** Figures of any size that keep one law: more is available no later than what was asked for. */
-function policiesOf(
+function reportedPolicies(
   names: fc.Arbitrary<string>,
   partitionKeys: fc.Arbitrary<Uint8Array | undefined>,
 ): fc.Arbitrary<ReportedPolicy> {
@@ -95,8 +95,8 @@ function policiesOf(
       moreAfterMs: fc.option(DURATIONS),
       longerMs: fc.option(DURATIONS),
       resetAfterMs: fc.option(DURATIONS, { freq: 10 }),
-      windowSeconds: WINDOWS,
-      unit: UNITS,
+      windowSeconds: WINDOW_SECONDS,
+      unit: QUOTA_UNITS,
       partitionKey: fc.option(partitionKeys, { nil: undefined }),
     })
     .map(({ longerMs, ...rest }) => ({

@@ -32,7 +32,7 @@ const PIECES = [
 
 const MIXTURES = fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces) => pieces.join(''))
 
-const TEXTS = fc.oneof(
+const HEADER_TEXTS = fc.oneof(
   MIXTURES,
   fc.string({ unit: 'binary' }),
   fc.string({ unit: 'grapheme-ascii' }),
@@ -43,7 +43,7 @@ const TEXTS = fc.oneof(
 /** Headers with anything in them: nothing that means anything, or the dialect's own lines, damaged. */
 export function textsFor(dialect: Dialect): fc.Arbitrary<readonly Header[]> {
   const strange = fc
-    .array(fc.option(TEXTS), { minLength: dialect.names.length, maxLength: dialect.names.length })
+    .array(fc.option(HEADER_TEXTS), { minLength: dialect.names.length, maxLength: dialect.names.length })
     .map((values) =>
       values.flatMap((value, i): Header[] => (value === null ? [] : [[dialect.names[i]!, value]])),
     )
@@ -52,7 +52,7 @@ export function textsFor(dialect: Dialect): fc.Arbitrary<readonly Header[]> {
     const lines = [...dialect.headers(report)]
     for (const { line, at, cut, put } of damages) {
       const target = lines[line % Math.max(1, lines.length)]
-      if (target !== undefined) lines[line % lines.length] = [target[0], broken(target[1], at, cut, put)]
+      if (target !== undefined) lines[line % lines.length] = [target[0], damagedText(target[1], at, cut, put)]
     }
     return lines
   })
@@ -60,11 +60,11 @@ export function textsFor(dialect: Dialect): fc.Arbitrary<readonly Header[]> {
 }
 
 /** Texts longer than any server sends: one piece, over and over, as long as may be read, and longer. */
-export const LONG: readonly string[] = PIECES.flatMap((piece) =>
+export const LONG_TEXTS: readonly string[] = PIECES.flatMap((piece) =>
   [16_384, 100_000].map((length) => piece.repeat(Math.ceil(length / piece.length)).slice(0, length)),
 )
 
-function broken(text: string, at: number, cut: number, put: string): string {
+function damagedText(text: string, at: number, cut: number, put: string): string {
   const place = at % (text.length + 1)
   return text.slice(0, place) + put + text.slice(place + cut)
 }

@@ -12,7 +12,7 @@ const MINUTE: ReportedPolicy = {
 }
 
 /** A thousand in the hour, of which a request wanted more than the 400 that are left. */
-const SPENT: ReportedPolicy = {
+const SPENT_POLICY: ReportedPolicy = {
   policy: 'spend',
   allowed: false,
   limit: 1_000,
@@ -31,8 +31,8 @@ export const required: Readonly<Record<string, Report>> = {
     MINUTE,
   ]),
   'a refused request': report([{ ...MINUTE, allowed: false, remaining: 0, retryAfterMs: 400 }], false),
-  'a refused request, where another policy passed with less left': report([MINUTE, SPENT], false),
-  'a refused request, where the policy that passed stands last': report([SPENT, MINUTE], false),
+  'a refused request, where another policy passed with less left': report([MINUTE, SPENT_POLICY], false),
+  'a refused request, where the policy that passed stands last': report([SPENT_POLICY, MINUTE], false),
 }
 
 /** Of these it may send nothing; what it sends must be right. */

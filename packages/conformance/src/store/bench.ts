@@ -17,7 +17,7 @@ import { variantsOf } from '../variants.ts'
 export type MakeStore<S extends Store> = (clock: FakeClock) => S | Promise<S>
 
 /** A fresh store, its clock, and steps in a namespace of this test's own. */
-export interface Bench<S extends Store = Store> {
+export interface StoreBench<S extends Store = Store> {
   readonly store: S
   /** Begins at a whole minute, ten seconds, second… of every period used here. */
   readonly clock: FakeClock
@@ -26,12 +26,12 @@ export interface Bench<S extends Store = Store> {
   decide(...steps: Step[]): Promise<Outcome>
   /** Decides on one step. */
   ask(step: Step, cost?: number): Promise<Figures>
-  /** Looks at one step, at a cost of 1 unless told. */
+  /** Looks at one step, at a cost of 1 unless given. */
   peek(step: Step, cost?: number): Promise<Figures>
 }
 
 /** What a store must show, by name. */
-export type Tests<S extends Store = Store> = Readonly<Record<string, (bench: Bench<S>) => Promise<void>>>
+export type Tests<S extends Store = Store> = Readonly<Record<string, (bench: StoreBench<S>) => Promise<void>>>
 
 /** Declares tests, each with a bench of its own, whose store is closed at the end. */
 export function declare<S extends Store>({ it }: Runner, make: MakeStore<S>, tests: Tests<S>): void {
@@ -40,7 +40,7 @@ export function declare<S extends Store>({ it }: Runner, make: MakeStore<S>, tes
       const clock = new FakeClock()
       const store = await make(clock)
       try {
-        await body(benchOf(store, clock))
+        await body(storeBenchOf(store, clock))
       } finally {
         await store.close()
       }
@@ -48,7 +48,7 @@ export function declare<S extends Store>({ it }: Runner, make: MakeStore<S>, tes
   }
 }
 
-function benchOf<S extends Store>(store: S, clock: FakeClock): Bench<S> {
+function storeBenchOf<S extends Store>(store: S, clock: FakeClock): StoreBench<S> {
   const namespace = randomUUID()
   const one = async (step: Step, peek: boolean): Promise<Figures> =>
     (await store.decide([step], peek)).figures[0]!

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { type Plan, planOf } from '@sluice/limiter/algorithms'
 import { chargedAt, type Step } from '@sluice/limiter/decide'
-import { type Bench, PLANS, perMinute, type Tests, tenPerTen } from './bench.ts'
+import { PLANS, perMinute, type StoreBench, type Tests, tenPerTen } from './bench.ts'
 
 /** What becomes of a charge that is corrected later, by one algorithm. */
 function correctionsBy(name: string, plan: Plan): Tests {
@@ -146,7 +146,7 @@ export const settlements: Tests = {
 }
 
 async function charged(
-  bench: Bench,
+  bench: StoreBench,
   plan: Plan,
   cost: number,
   name = 'p',

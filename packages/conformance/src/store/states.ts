@@ -2,9 +2,9 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { planOf } from '@sluice/limiter/algorithms'
 import type { Step } from '@sluice/limiter/decide'
 import type { Store } from '@sluice/limiter/stores/store'
-import { type Bench, perMinute, type Tests, tenPerTen } from './bench.ts'
+import { perMinute, type StoreBench, type Tests, tenPerTen } from './bench.ts'
 
-const LONG = 'x'.repeat(10_240)
+const LONG_KEY = 'x'.repeat(10_240)
 
 /** Keys that differ, however a store writes them down. */
 const KEYS: readonly string[] = [
@@ -27,10 +27,10 @@ const KEYS: readonly string[] = [
     '%3A',
   ],
   ...['é', 'e\u0301', '🙂', '🙃', '\ud83d', '\ud83e', '\ude42', '\ufffd', 'İ', 'ı'],
-  ...[LONG, `${LONG}x`, `${LONG}y`, `y${LONG}`],
+  ...[LONG_KEY, `${LONG_KEY}x`, `${LONG_KEY}y`, `y${LONG_KEY}`],
 ]
 
-/** How states are told apart and kept. */
+/** How states are distinguished and kept. */
 export const states: Tests = {
   'keeps all keys apart, whatever is in them': async (bench) => {
     for (const plan of [perMinute(1), tenPerTen('sliding-window-log', { limit: 1 })]) {
@@ -101,7 +101,7 @@ export function drops<S extends Store>(count: (store: S) => number | Promise<num
       for (const step of steps) await bench.ask(step)
       bench.clock.advance(9_999.999)
       await bustle(bench)
-      equal(await refused(bench, steps), 3_000)
+      equal(await refusedCount(bench, steps), 3_000)
       bench.clock.advance(0.001)
       await bustle(bench)
       const kept = await count(bench.store)
@@ -115,13 +115,13 @@ export function drops<S extends Store>(count: (store: S) => number | Promise<num
       for (const step of steps) await bench.ask(step)
       bench.clock.advance(30_000)
       await bustle(bench)
-      equal(await refused(bench, steps), 1_500) // the one without a phase, and those whose windows end later
+      equal(await refusedCount(bench, steps), 1_500) // the one without a phase, and those whose windows end later
     },
   }
 }
 
 /** Refused one tick before the wait is over, admitted when it is. */
-async function keepsItsPromise(bench: Bench, step: Step, waitMs: number): Promise<void> {
+async function keepsItsPromise(bench: StoreBench, step: Step, waitMs: number): Promise<void> {
   bench.clock.advance(waitMs - 0.001)
   const early = await bench.ask(step)
   bench.clock.advance(0.001)
@@ -130,12 +130,12 @@ async function keepsItsPromise(bench: Bench, step: Step, waitMs: number): Promis
 }
 
 /** Traffic of one other key, in the course of which a store that sweeps will have swept. */
-async function bustle(bench: Bench): Promise<void> {
+async function bustle(bench: StoreBench): Promise<void> {
   const other = bench.step('other', tenPerTen('gcra'))
   for (let i = 0; i < 12_000; i++) await bench.store.decide([other], false)
 }
 
-async function refused(bench: Bench, steps: readonly Step[]): Promise<number> {
+async function refusedCount(bench: StoreBench, steps: readonly Step[]): Promise<number> {
   let refusals = 0
   for (const step of steps) if (!(await bench.peek(step)).allowed) refusals++
   return refusals

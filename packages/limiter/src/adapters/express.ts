@@ -2,15 +2,21 @@ import type { NextFunction, Request, Response } from 'express'
 import type { Key } from '../limiter.ts'
 import { andThen, andThenWith, type MaybePromise, maybePromise } from '../maybe-promise.ts'
 import { createGate } from './gate/gate.ts'
-import { incomingRequestOf, judged, plainWriter, type RateLimitInfo, refuse } from './gate/hosts/node-http.ts'
+import {
+  evaluated,
+  incomingRequestOf,
+  plainWriter,
+  type RateLimitInfo,
+  sendRefusal,
+} from './gate/hosts/node-http.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
 
 export type { RateLimitInfo }
 
-type FrameworkArgs = [Request, Response]
+type ExpressArgs = [Request, Response]
 
-export interface ExpressOptions extends GateOptions<FrameworkArgs> {
+export interface ExpressOptions extends GateOptions<ExpressArgs> {
   /** Answers refusals by a quota in place of `message` and `statusCode`; the headers are set. */
   readonly handler?: (
     request: Request,
@@ -31,33 +37,33 @@ export interface RateLimitMiddleware {
 /**
  * Middleware for Express 4 and 5. One that is used in several places limits them together, and counts a request
  * once. Failures go to `next`.
- * @throws ConfigError for options that mean nothing
+ * @throws ConfigError for invalid options
  * @example
  * app.use(rateLimit({ limit: 100, period: '15m' }))
  * app.post('/login', rateLimit({ limit: 5, period: '1m', skipSuccessfulRequests: true }), login)
  */
 export function rateLimit(options: ExpressOptions): RateLimitMiddleware {
   const { handler } = options
-  const gate = createGate<FrameworkArgs>(options, ['handler'])
+  const gate = createGate<ExpressArgs>(options, ['handler'])
 
   /** Whether the application goes on. */
   const pass = (
     verdict: Verdict | undefined,
-    [request, response]: FrameworkArgs,
+    [request, response]: ExpressArgs,
     next: NextFunction,
   ): MaybePromise<boolean> => {
     if (verdict?.refusal === undefined) return verdict !== undefined
     if (handler === undefined || verdict.info === undefined) {
-      refuse(response, verdict.refusal)
+      sendRefusal(response, verdict.refusal)
       return false
     }
     return andThen(maybePromise(handler(request, response, next, verdict.info)), () => false)
   }
   const middleware = (request: Request, response: Response, next: NextFunction): void => {
-    const args: FrameworkArgs = [request, response]
+    const args: ExpressArgs = [request, response]
     let passes: MaybePromise<boolean>
     try {
-      const verdict = judged(gate, incomingRequestOf(request, args), plainWriter, args)
+      const verdict = evaluated(gate, incomingRequestOf(request, args), plainWriter, args)
       passes = verdict instanceof Promise ? andThenWith(verdict, pass, args, next) : pass(verdict, args, next)
     } catch (error) {
       next(error)

@@ -6,12 +6,12 @@ import { MemoryStore } from '../stores/memory.ts'
 import { createGate } from './gate/gate.ts'
 import {
   anew,
+  evaluated,
   incomingRequestOf,
-  judged,
   lookUpPeers,
   type RateLimitInfo,
   type ResponseWriter,
-  show,
+  showInfo,
 } from './gate/hosts/node-http.ts'
 import { mergedOptions } from './gate/options/merge.ts'
 import type { GateOptions } from './gate/options/options.ts'
@@ -20,7 +20,7 @@ import type { Verdict } from './gate/verdict/verdict.ts'
 
 export type { RateLimitInfo }
 
-type FrameworkArgs = [FastifyRequest]
+type FastifyArgs = [FastifyRequest]
 type Hook = 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler'
 /** A hook: it answers the request, or calls `done`. Without `done` it returns when the request may go on. */
 type Handler = (
@@ -30,8 +30,8 @@ type Handler = (
 ) => Promise<unknown> | undefined
 
 /** What a route's `config.rateLimit` may say; all else it has from the plugin. */
-export interface RouteRateLimit extends GateOptions<FrameworkArgs> {
-  /** When in a request's life it is judged. Default `onRequest`: before its body is read. */
+export interface RouteRateLimit extends GateOptions<FastifyArgs> {
+  /** When in a request's life it is decided. Default `onRequest`: before its body is read. */
   readonly hook?: Hook
   /** Routes of one group are limited together. The first states the limits; others name the group, or repeat them. */
   readonly groupId?: string
@@ -86,11 +86,19 @@ declare module 'fastify' {
   }
 }
 
-const OWN = ['global', 'hook', 'groupId', 'errorResponseBuilder', 'prefix', 'logLevel', 'logSerializers']
+const FASTIFY_OPTIONS = [
+  'global',
+  'hook',
+  'groupId',
+  'errorResponseBuilder',
+  'prefix',
+  'logLevel',
+  'logSerializers',
+]
 
 /**
  * The plugin: limits the routes that its scope declares after it. `request.rateLimit` has the figures.
- * @throws ConfigError, on registration, for options that mean nothing
+ * @throws ConfigError, on registration, for invalid options
  * @example
  * await app.register(rateLimit, { limit: 100, period: '15m' })
  * app.post('/pay', { config: { rateLimit: { limit: 3, period: '1m' } } }, pay)
@@ -124,27 +132,27 @@ export const rateLimit: FastifyPluginAsync<FastifyRateLimitOptions> = Object.ass
   { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: '@sluice/limiter' },
 )
 
-interface Limiter {
+interface FastifyLimiter {
   readonly hook: Hook
   readonly handler: Handler
 }
 
-interface Limiters {
+interface FastifyLimiters {
   /** The plugin's own. */
-  general(): Limiter
-  hook(options: FastifyRateLimitOptions, own: RouteRateLimit): Limiter
-  route(route: RouteOptions, own: RouteRateLimit): Limiter
+  general(): FastifyLimiter
+  hook(options: FastifyRateLimitOptions, own: RouteRateLimit): FastifyLimiter
+  route(route: RouteOptions, own: RouteRateLimit): FastifyLimiter
 }
 
 /** The limiters of one registration: the plugin's own, one for each route that asks, one for each group. */
-function limitersOf(options: FastifyRateLimitOptions): Limiters {
-  let general: Limiter | undefined
-  const groups = new Map<string, { readonly own: RouteRateLimit; readonly limiter: Limiter }>()
-  const routes = new WeakMap<RouteRateLimit, Map<string, Limiter>>()
+function limitersOf(options: FastifyRateLimitOptions): FastifyLimiters {
+  let general: FastifyLimiter | undefined
+  const groups = new Map<string, { readonly own: RouteRateLimit; readonly limiter: FastifyLimiter }>()
+  const routes = new WeakMap<RouteRateLimit, Map<string, FastifyLimiter>>()
   const under = (more: string): object =>
     options.name === undefined ? {} : { name: `${options.name}/${more}` }
 
-  const group = (own: RouteRateLimit, id: string): Limiter => {
+  const group = (own: RouteRateLimit, id: string): FastifyLimiter => {
     const known = groups.get(id) ?? {
       own,
       limiter: limiterOf(mergedOptions({ ...options, ...under(`group/${id}`) }, own)),
@@ -167,7 +175,7 @@ function limitersOf(options: FastifyRateLimitOptions): Limiters {
       if (own.groupId !== undefined) return group(own, own.groupId)
       // A GET route brings a HEAD route along, with the same config.
       const id = `${[method].flat().map((each) => (each === 'HEAD' ? 'GET' : each))} ${url}`
-      const known = routes.get(own) ?? new Map<string, Limiter>()
+      const known = routes.get(own) ?? new Map<string, FastifyLimiter>()
       routes.set(own, known)
       const limiter = known.get(id) ?? limiterOf(mergedOptions({ ...options, ...under(id) }, own))
       known.set(id, limiter)
@@ -176,9 +184,9 @@ function limitersOf(options: FastifyRateLimitOptions): Limiters {
   }
 }
 
-function limiterOf(options: FastifyRateLimitOptions): Limiter {
+function limiterOf(options: FastifyRateLimitOptions): FastifyLimiter {
   const { hook = 'onRequest', errorResponseBuilder } = options
-  const gate = createGate<FrameworkArgs>(options, OWN)
+  const gate = createGate<FastifyArgs>(options, FASTIFY_OPTIONS)
   /** The reply, if that is the end of the request. */
   const answered = (verdict: Verdict | undefined, reply: FastifyReply): FastifyReply | undefined => {
     if (verdict === undefined) return reply.hijack()
@@ -193,7 +201,7 @@ function limiterOf(options: FastifyRateLimitOptions): Limiter {
   return {
     hook,
     handler(request, reply, done) {
-      const verdict = judged(gate, incomingRequestOf(request.raw, [request], request), HANDS, reply)
+      const verdict = evaluated(gate, incomingRequestOf(request.raw, [request], request), WRITER, reply)
       if (verdict instanceof Promise) return andThenWith(verdict, answered, reply)
       const answer = answered(verdict, reply)
       if (done === undefined) return Promise.resolve(answer)
@@ -203,11 +211,11 @@ function limiterOf(options: FastifyRateLimitOptions): Limiter {
   }
 }
 
-const HANDS: ResponseWriter<FastifyReply> = {
+const WRITER: ResponseWriter<FastifyReply> = {
   response: ({ raw }) => raw,
   setHeader: (reply, name, value) => reply.header(lowerCase(name), value),
   getHeader: (reply, name) => reply.getHeader(name),
-  show: ({ request }, name, info) => show(request, name, info),
+  show: ({ request }, name, info) => showInfo(request, name, info),
 }
 
 function contextOf(statusCode: number, { limit, decision }: RateLimitInfo): RefusalContext {
@@ -220,11 +228,11 @@ function contextOf(statusCode: number, { limit, decision }: RateLimitInfo): Refu
 function callable(options: RouteRateLimit): ReturnType<FastifyInstance['createRateLimit']> {
   const shared =
     options.limiter === undefined ? { name: 'gate', store: new MemoryStore(), ...options } : options
-  const counting = createGate<FrameworkArgs>(shared, OWN)
-  const looking = createGate<FrameworkArgs>({ ...shared, cost: 0 }, OWN)
+  const counting = createGate<FastifyArgs>(shared, FASTIFY_OPTIONS)
+  const looking = createGate<FastifyArgs>({ ...shared, cost: 0 }, FASTIFY_OPTIONS)
   return async (request, { increment = true } = {}) => {
-    // Whatever else judges the request, each call counts.
-    const incoming = anew(incomingRequestOf<FrameworkArgs>(request.raw, [request]))
+    // Whatever else decides the request, each call counts.
+    const incoming = anew(incomingRequestOf<FastifyArgs>(request.raw, [request]))
     const { info, refusal } = await (increment ? counting : looking).enter(incoming)
     if (info === undefined) return { isAllowed: refusal === undefined, isExceeded: refusal !== undefined }
     const { limit, remaining, key, decision } = info

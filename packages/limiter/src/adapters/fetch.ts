@@ -35,7 +35,7 @@ class FetchRequest<R extends Rest> extends WebRequest<[Request, ...R]> {
 /**
  * For whatever takes a Request and gives a Response: Bun, Deno, workers, route handlers of Next. Such requests have
  * no socket, so the options need `address` or `key`, which are given all that the platform passes beside it.
- * @throws ConfigError for options that mean nothing
+ * @throws ConfigError for invalid options
  * @example
  * const limit = rateLimit({
  *   limit: 100,

@@ -43,7 +43,7 @@ export class OperationRefused extends SluiceError {
  * Limits operations by what they ask for. To be called where the server has parsed and checked an operation and has
  * not begun it: `didResolveOperation` of Apollo, `onExecute` of Envelop and Yoga. What it returns rejects with
  * OperationRefused over the limit.
- * @throws ConfigError for options that mean nothing
+ * @throws ConfigError for invalid options
  * @example
  * const limit = rateLimit({ limit: 1_000, period: '1m', key: ({ user }) => user })
  * await limit({ document, context: { user: 'ada' } })

@@ -31,9 +31,9 @@ export type RateLimitMiddleware = MiddlewareHandler & {
 }
 
 /**
- * Middleware for Hono, wherever it runs. On Node, Bun and Deno callers are told apart by their sockets' addresses;
+ * Middleware for Hono, wherever it runs. On Node, Bun and Deno callers are distinguished by their sockets' addresses;
  * elsewhere give `address` or `key`. `c.get('rateLimit')` has the figures.
- * @throws ConfigError for options that mean nothing
+ * @throws ConfigError for invalid options
  * @example
  * app.use(rateLimit({ limit: 100, period: '15m' }))
  * app.get('/', (c) => c.json({ remaining: c.get('rateLimit').remaining }))
@@ -45,17 +45,17 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
     const entered = gate.enter(new HonoRequest([c], peerOf(c), c))
     const verdict = isPromise(entered) ? await entered : entered // not to wait costs a third less
     const { info, refusal, settle } = verdict
-    const told = verdict.headers()
+    const headers = verdict.headers()
     if (info !== undefined) c.set(gate.requestPropertyName as 'rateLimit', info)
     // The signal makes a server build the whole request, which costs more than all else here.
     if (verdict.delayMs > 0 && !(await verdict.wait(c.req.raw.signal))) return gone()
     let sent = false
     if (refusal === undefined) {
-      sent = tell(c, verdict, told)
+      sent = setHeaders(c, verdict, headers)
       await next()
     } else if (handler === undefined || info === undefined) return refusalOf(refusal, verdict)
     else c.res = await handler(c, next, info)
-    if (!sent && (verdict.exposed !== undefined || lacks(c, told))) complete(c, verdict)
+    if (!sent && (verdict.exposed !== undefined || lacks(c, headers))) complete(c, verdict)
     if (settle !== undefined) c.res = settledBy(c.res, verdict, c.req.method)
     return undefined
   }
@@ -75,19 +75,19 @@ class HonoRequest extends WebRequest<[Context]> {
  * as all else here. Elsewhere onto the context's.
  * @returns whether nothing is left to do once the application has answered
  */
-function tell(c: Context, { exposed }: Verdict, told: readonly Header[]): boolean {
+function setHeaders(c: Context, { exposed }: Verdict, headers: readonly Header[]): boolean {
   const { outgoing } = bindingsOf(c)
   const node = exposed === undefined && outgoing?.headersSent === false
-  for (let i = 0; i < told.length; i++) {
-    if (node) outgoing.setHeader(told[i]![0], told[i]![1])
-    else c.header(lowerCase(told[i]![0]), told[i]![1])
+  for (let i = 0; i < headers.length; i++) {
+    if (node) outgoing.setHeader(headers[i]![0], headers[i]![1])
+    else c.header(lowerCase(headers[i]![0]), headers[i]![1])
   }
   return node
 }
 
-/** A response that the application made by itself has nothing of what the context was told before. */
-function lacks({ res }: Context, told: readonly Header[]): boolean {
-  return told.length > 0 && !res.headers.has(lowerCase(told[0]![0]))
+/** A response that the application made by itself has nothing of what the context was given before. */
+function lacks({ res }: Context, headers: readonly Header[]): boolean {
+  return headers.length > 0 && !res.headers.has(lowerCase(headers[0]![0]))
 }
 
 /** Builds the response anew. */

@@ -2,11 +2,11 @@ import type { Context, Middleware, Next } from 'koa'
 import type { Key } from '../limiter.ts'
 import { createGate } from './gate/gate.ts'
 import {
+  evaluated,
   incomingRequestOf,
-  judged,
   type RateLimitInfo,
   type ResponseWriter,
-  show,
+  showInfo,
 } from './gate/hosts/node-http.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
@@ -27,7 +27,7 @@ export type RateLimitMiddleware = Middleware & {
 
 /**
  * Middleware for Koa. `ctx.state.rateLimit` has the figures. Failures are thrown.
- * @throws ConfigError for options that mean nothing
+ * @throws ConfigError for invalid options
  * @example
  * app.use(rateLimit({ limit: 100, period: '15m' }))
  */
@@ -35,10 +35,10 @@ export function rateLimit(options: KoaOptions): RateLimitMiddleware {
   const { handler } = options
   const gate = createGate<[Context]>(options, ['handler'])
   const middleware: Middleware = async (ctx, next) => {
-    const verdict = await judged(
+    const verdict = await evaluated(
       gate,
       incomingRequestOf<[Context]>(ctx.req, [ctx], ctx.req, ctx.originalUrl),
-      HANDS,
+      WRITER,
       ctx,
     )
     if (verdict === undefined) {
@@ -55,11 +55,11 @@ export function rateLimit(options: KoaOptions): RateLimitMiddleware {
   return Object.assign(middleware, { resetKey: gate.reset, getKey: gate.peek })
 }
 
-const HANDS: ResponseWriter<Context> = {
+const WRITER: ResponseWriter<Context> = {
   response: ({ res }) => res,
   setHeader: (ctx, name, value) => ctx.set(name, value),
   getHeader: (ctx, name) => ctx.response.get(name),
-  show: ({ state }, name, info) => show(state, name, info),
+  show: ({ state }, name, info) => showInfo(state, name, info),
 }
 
 /** Koa drops all headers when it answers an error, but for those that the error brings along. */

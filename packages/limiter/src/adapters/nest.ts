@@ -13,12 +13,12 @@ import { APP_GUARD, Reflector } from '@nestjs/core'
 import { ConfigError } from '../core/errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Gate } from './gate/gate.ts'
-import { judged, type RateLimitInfo, type ResponseWriter, show } from './gate/hosts/node-http.ts'
+import { evaluated, type RateLimitInfo, type ResponseWriter, showInfo } from './gate/hosts/node-http.ts'
 import type { IncomingRequest } from './gate/incoming-request.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
 import { Gates } from './nest/gates.ts'
 import { type NestModuleOptions, type NestOptions, translated } from './nest/options.ts'
-import { type FrameworkArgs, partsOf } from './nest/parts.ts'
+import { type NestArgs, partsOf } from './nest/parts.ts'
 import { exceptionOf } from './nest/refusal.ts'
 
 export type { NestModuleOptions, NestOptions, RateLimitInfo }
@@ -73,7 +73,7 @@ export class RateLimitGuard implements CanActivate {
   readonly #gates: Gates
   readonly #reflector = new Reflector()
 
-  /** @throws ConfigError for options that mean nothing */
+  /** @throws ConfigError for invalid options */
   constructor(options: NestModuleOptions | Gates) {
     this.#gates = options instanceof Gates ? options : new Gates(options)
   }
@@ -112,7 +112,7 @@ Inject(Gates)(RateLimitGuard, undefined, 0)
  */
 // biome-ignore lint/complexity/noStaticOnlyClass: Nest's modules are classes
 export class RateLimitModule {
-  /** @throws ConfigError for options that mean nothing */
+  /** @throws ConfigError for invalid options */
   static forRoot(options: NestModuleOptions): DynamicModule {
     return guarding({ useFactory: () => new Gates(options) })
   }
@@ -155,18 +155,18 @@ function byDefault<T>(said: { readonly default: T }): T {
 }
 
 function entered(
-  gate: Gate<FrameworkArgs>,
-  incoming: IncomingRequest<FrameworkArgs>,
+  gate: Gate<NestArgs>,
+  incoming: IncomingRequest<NestArgs>,
   response: ServerResponse,
 ): MaybePromise<Verdict | undefined> {
-  return judged(gate, incoming, HANDS, [response, ...incoming.args])
+  return evaluated(gate, incoming, WRITER, [response, ...incoming.args])
 }
 
-const HANDS: ResponseWriter<[ServerResponse, ExecutionContext]> = {
+const WRITER: ResponseWriter<[ServerResponse, ExecutionContext]> = {
   response: ([response]) => response,
   setHeader: ([response], name, value) => response.setHeader(name, value),
   getHeader: ([response], name) => response.getHeader(name),
   show([, context], name, info) {
-    if (context.getType() === 'http') show(context.switchToHttp().getRequest(), name, info)
+    if (context.getType() === 'http') showInfo(context.switchToHttp().getRequest(), name, info)
   },
 }

@@ -8,11 +8,11 @@ import { retryAfterOf, type Verdict } from './gate/verdict/verdict.ts'
 
 export type { RateLimitInfo }
 
-type FrameworkArgs = [socket: WebSocket, request: IncomingMessage, data: RawData]
+type WebSocketArgs = [socket: WebSocket, request: IncomingMessage, data: RawData]
 
-export interface WebSocketOptions extends GateOptions<FrameworkArgs> {
+export interface WebSocketOptions extends GateOptions<WebSocketArgs> {
   /**
-   * What becomes of a message over the limit: the socket is closed with 1008 and told when to come back (default),
+   * What becomes of a message over the limit: the socket is closed with 1008, with the wait as its reason (default),
    * or the message is dropped, or a function decides.
    */
   readonly onRefused?: 'close' | 'drop' | ((socket: WebSocket, info: RateLimitInfo | undefined) => void)
@@ -22,9 +22,9 @@ type Listener = (data: RawData, isBinary: boolean) => void
 
 /**
  * Limits the messages of sockets of `ws`: call it with each new connection in place of `socket.on('message', …)`.
- * Whose quota it is, the request that opened the socket says. When a function of the options throws, the socket is
+ * The request that opened the socket says who the caller is. When a function of the options throws, the socket is
  * closed with 1011.
- * @throws ConfigError for options that mean nothing
+ * @throws ConfigError for invalid options
  * @example
  * const limit = rateLimit({ algorithm: 'token-bucket', limit: 5, period: '1s', burst: 20 })
  * new WebSocketServer({ server }).on('connection', (socket, request) => {
@@ -36,7 +36,7 @@ export function rateLimit(
 ): (socket: WebSocket, request: IncomingMessage, listener: Listener) => void {
   const { onRefused = 'close', logger = console } = options
   withoutOutcomes(options)
-  const gate = createGate<FrameworkArgs>(options, ['onRefused'])
+  const gate = createGate<WebSocketArgs>(options, ['onRefused'])
   const refuse = (socket: WebSocket, verdict: Verdict): void => {
     const { info, refusal } = verdict
     if (typeof onRefused === 'function') onRefused(socket, info)

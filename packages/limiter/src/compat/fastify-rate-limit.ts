@@ -1,7 +1,13 @@
 import { ConfigError } from '../core/errors.ts'
 import { andThen } from '../maybe-promise.ts'
 import type { Store } from '../stores/store.ts'
-import { type CompatOptions, type HitCounter, type Hits, hitCounter, placeOf } from './counters/hits.ts'
+import {
+  type CompatOptions,
+  counterPlaceOf,
+  type HitCounter,
+  type Hits,
+  hitCounter,
+} from './counters/hits.ts'
 
 type Callback = (error: Error | null, result?: { current: number; ttl: number }) => void
 
@@ -31,7 +37,7 @@ export function fastifyRateLimitStore(
 ): new (
   plugin: object,
 ) => FastifyRateLimitStore {
-  const { store, name } = placeOf(options, 'fastify-rate-limit')
+  const { store, name } = counterPlaceOf(options, 'fastify-rate-limit')
   return class extends RouteStore {
     constructor(plugin: object) {
       super(store, name, plugin)
@@ -51,7 +57,7 @@ class RouteStore implements FastifyRateLimitStore {
     const { continueExceeding, exponentialBackoff } = plugin as PluginOptions
     if (continueExceeding || exponentialBackoff) {
       throw new ConfigError(
-        'this store does not punish clients that retry: use a limiter with block in place of the plugin',
+        'this store does not punish requests over the limit: use a limiter with block in place of the plugin',
       )
     }
     this.#store = store
@@ -59,11 +65,11 @@ class RouteStore implements FastifyRateLimitStore {
   }
 
   incr(key: string, callback: Callback, timeWindow: number): void {
-    answer(callback, () => this.#counter(timeWindow).hit(key))
+    callBack(callback, () => this.#counter(timeWindow).hit(key))
   }
 
   read(key: string, callback: Callback, timeWindow: number): void {
-    answer(callback, () => this.#counter(timeWindow).look(key))
+    callBack(callback, () => this.#counter(timeWindow).look(key))
   }
 
   child(routeOptions: object): FastifyRateLimitStore {
@@ -82,12 +88,12 @@ class RouteStore implements FastifyRateLimitStore {
   }
 }
 
-function answer(callback: Callback, ask: () => Hits | Promise<Hits>): void {
+function callBack(callback: Callback, ask: () => Hits | Promise<Hits>): void {
   try {
-    const answering = andThen(ask(), ({ hits, endsInMs }) =>
+    const answer = andThen(ask(), ({ hits, endsInMs }) =>
       callback(null, { current: hits, ttl: Math.ceil(endsInMs) }),
     )
-    if (answering instanceof Promise) answering.catch(callback)
+    if (answer instanceof Promise) answer.catch(callback)
   } catch (error) {
     callback(error as Error)
   }

@@ -1,5 +1,5 @@
 import { createLimiter, type Limiter } from '../limiter.ts'
-import { type CompatOptions, placeOf, textOf } from './counters/hits.ts'
+import { type CompatOptions, counterPlaceOf, keyText } from './counters/hits.ts'
 
 /** What @nestjs/throttler asks of a storage; times of the answer are in seconds, rounded up. */
 export interface ThrottlerStorage {
@@ -22,7 +22,7 @@ const MAX_LIMITERS = 1_000
  * ThrottlerModule.forRoot({ throttlers: [{ ttl: 60_000, limit: 100 }], storage: throttlerStorage() })
  */
 export function throttlerStorage(options: CompatOptions = {}): ThrottlerStorage {
-  const { store, name } = placeOf(options, 'nestjs-throttler')
+  const { store, name } = counterPlaceOf(options, 'nestjs-throttler')
   const limiters = new Map<string, Limiter<string, boolean>>()
   const limiterFor = (
     ttl: number,
@@ -45,7 +45,7 @@ export function throttlerStorage(options: CompatOptions = {}): ThrottlerStorage 
   }
   return {
     async increment(key, ttl, limit, blockDuration, throttler) {
-      const decision = await limiterFor(ttl, limit, blockDuration, throttler).check(textOf(key))
+      const decision = await limiterFor(ttl, limit, blockDuration, throttler).check(keyText(key))
       const { allowed, remaining, resetAfterMs, retryAfterMs, policies } = decision
       // The refusal that blocks tells of the window; those that follow, of the block.
       const block = policies[0]?.blocked ? 0 : blockDuration

@@ -3,7 +3,7 @@ import { ConfigError, type FieldPath } from './errors.ts'
 /** One tick: a microsecond. All arithmetic of time is in whole ticks, below 2^53. */
 export const TICKS_PER_MS = 1_000
 
-const UNITS: Readonly<Record<string, number>> = {
+const TICKS_PER_UNIT: Readonly<Record<string, number>> = {
   us: 1,
   ms: 1_000,
   s: 1_000_000,
@@ -44,8 +44,8 @@ export function ticksOf(duration: number | string, path?: FieldPath): number {
 function ticksOfText(text: string, path: FieldPath | undefined): number {
   const [, count = '1', name = ''] = DURATION.exec(text.trim().toLowerCase()) ?? []
   // A plural only where the rest is a word: `ms` is not several `m`.
-  const unit = Object.hasOwn(UNITS, name) ? name : name.replace(/(?<=...)s$/, '')
-  const size = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined
+  const unit = Object.hasOwn(TICKS_PER_UNIT, name) ? name : name.replace(/(?<=...)s$/, '')
+  const size = Object.hasOwn(TICKS_PER_UNIT, unit) ? TICKS_PER_UNIT[unit] : undefined
   if (size === undefined) {
     throw new ConfigError(
       `${show(text)} is not a duration: write milliseconds, or text like 500ms, 10s, 5m, 3h, 1d, 2w`,

@@ -1,6 +1,6 @@
 import { StoreError } from '../core/errors.ts'
 
-interface Waiting {
+interface WaitingPromise {
   readonly until: number
   readonly reject: (error: Error) => void
   done: boolean
@@ -16,7 +16,7 @@ interface Waiting {
 export class Deadline {
   readonly #ms: number
   readonly #now: () => number
-  #queue: Waiting[] = []
+  #queue: WaitingPromise[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /** @param now monotonic milliseconds */
@@ -28,7 +28,7 @@ export class Deadline {
   /** The promise's own outcome, or a StoreError when that takes too long; what comes later is ignored. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { until: this.#now() + this.#ms, reject, done: false }
+      const waiting: WaitingPromise = { until: this.#now() + this.#ms, reject, done: false }
       this.#queue.push(waiting)
       this.#timer ??= this.#wake(this.#ms)
       promise.then(
@@ -60,7 +60,7 @@ export class Deadline {
     this.#timer = this.#queue.length === 0 ? undefined : this.#wake(this.#queue[0]!.until - now)
   }
 
-  #reject(over: readonly Waiting[]): void {
+  #reject(over: readonly WaitingPromise[]): void {
     for (const { done, reject } of over) {
       if (!done) reject(new StoreError(`the store did not answer within ${this.#ms} ms`))
     }

@@ -18,7 +18,7 @@ export interface DenyCacheOptions {
   readonly observe?: Observer | undefined
 }
 
-interface Refusal {
+interface KnownRefusal {
   readonly step: Step
   readonly outcome: Outcome
   /** Monotonic milliseconds: before the question went out, and when its answer was in. */
@@ -45,7 +45,7 @@ export class DenyCache implements Store<true> {
   readonly #max: number
   readonly #maxAge: number
   readonly #now: () => number
-  readonly #refusals = new Map<string, Refusal>()
+  readonly #refusals = new Map<string, KnownRefusal>()
   readonly #observe: Observer | undefined
 
   constructor(store: Store, options: DenyCacheOptions = {}) {
@@ -103,7 +103,7 @@ export class DenyCache implements Store<true> {
   }
 
   /** Forgetting a refusal only costs a question: the oldest makes room. */
-  #remember(name: string, refusal: Refusal): void {
+  #remember(name: string, refusal: KnownRefusal): void {
     if (this.#refusals.size >= this.#max && !this.#refusals.has(name)) {
       for (const oldest of this.#refusals.keys()) {
         this.#refusals.delete(oldest)
@@ -125,7 +125,11 @@ function nameOf({ rule: { namespace, plan }, key }: StateName): string {
 }
 
 /** The refusal as it reads now; `undefined` once the store might answer otherwise, or more than waits have changed. */
-function repeat({ outcome, asked, answered }: Refusal, now: number, maxAge: number): Outcome | undefined {
+function repeat(
+  { outcome, asked, answered }: KnownRefusal,
+  now: number,
+  maxAge: number,
+): Outcome | undefined {
   const [figures] = outcome.figures as [Figures]
   const more = figures.moreAfterMs ?? Number.POSITIVE_INFINITY
   const retry = figures.retryAfterMs ?? Number.POSITIVE_INFINITY

@@ -77,7 +77,7 @@ export class PrefetchStore implements Store<true> {
   async reset(step: StateName): Promise<void> {
     const lease = this.#find(step)
     this.#forget(step)
-    await lease?.asking
+    await lease?.pending
     await this.#shared.store.reset(step)
     this.#forget(step) // what was taken while that was under way is forgotten with the rest
   }
@@ -147,7 +147,7 @@ export class PrefetchStore implements Store<true> {
   #sweep(): void {
     const since = this.#shared.now() - this.#idle
     for (const lease of this.#all()) {
-      if (lease.used > since || lease.asking !== undefined) continue
+      if (lease.used > since || lease.pending !== undefined) continue
       this.#forget(lease.step)
       void lease.retire()
     }

@@ -6,7 +6,7 @@ import { callToBlock, callToSettle } from './redis/call.ts'
 import { type RedisClient, type Send, senderOf } from './redis/client.ts'
 import { LuaPrograms } from './redis/lua-programs.ts'
 import { Names, slotOf } from './redis/names.ts'
-import { NO_WINDOW, noWindowError, Runner, TRIES } from './redis/runner.ts'
+import { NO_WINDOW, noWindowError, ScriptRunner, TRIES } from './redis/runner.ts'
 import { decideSplit } from './redis/split.ts'
 import { StatesBySwap } from './redis/states-by-swap.ts'
 import { StoreTime } from './redis/store-time.ts'
@@ -19,19 +19,19 @@ export interface RedisStoreOptions {
   readonly client?: RedisClient
   /** In place of `client`: how to send one command. It must never send one twice. */
   readonly send?: Send
-  /** Whether `send` reaches a cluster, whose scripts are held to one slot. Default false; a client tells by itself. */
+  /** Whether `send` reaches a cluster, whose scripts are held to one slot. Default false; with `client` it is detected. */
   readonly cluster?: boolean
   /** Begins all names in Redis: 1 to 64 printable ASCII characters without spaces and braces. Default `sluice`. */
   readonly prefix?: string
   /**
-   * For tests and conformance runs only: its time stands in for the server's, and all that is kept expires a day
+   * For tests and conformance runs only: its time replaces the server's, and all that is kept expires a day
    * after it was written, so that a run ends before anything does. Never in production, where clients' clocks differ.
    */
   readonly clock?: Clock
 }
 
 /** Steps of one request: more is a mistake in the rules. */
-const MOST_STEPS = 1_000
+const MOST_STEPS_OF_REQUEST = 1_000
 /** Slots that are taken to fail together: nodes have runs of slots, and there are 16,384. */
 const SLOTS_OF_SHARD = 64
 /** All slots as one, where there is no cluster. */
@@ -52,7 +52,7 @@ const BY_SWAP = -1
  */
 export class RedisStore implements Store<true> {
   readonly async = true
-  readonly #runner: Runner
+  readonly #runner: ScriptRunner
   readonly #cluster: boolean
   readonly #names: Names
   readonly #time: StoreTime
@@ -67,7 +67,7 @@ export class RedisStore implements Store<true> {
       throw new ConfigError('RedisStore takes `client` or `send`, one of them')
     }
     const sender = client === undefined ? { send: send!, cluster } : senderOf(client)
-    this.#runner = new Runner(sender.send)
+    this.#runner = new ScriptRunner(sender.send)
     this.#cluster = sender.cluster
     this.#names = new Names(prefix)
     this.#time = new StoreTime(clock)
@@ -77,8 +77,8 @@ export class RedisStore implements Store<true> {
 
   async decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
     if (steps.length === 0) return { allowed: true, at: this.#time.now(), figures: [] }
-    if (steps.length > MOST_STEPS) {
-      throw new RangeError(`a request has ${MOST_STEPS} steps at most, not ${steps.length}`)
+    if (steps.length > MOST_STEPS_OF_REQUEST) {
+      throw new RangeError(`a request has ${MOST_STEPS_OF_REQUEST} steps at most, not ${steps.length}`)
     }
     const places = steps.map((step) => this.#placeOf(step))
     if (places.every((place) => place === places[0])) return this.#decide(steps, peek, places[0]!)

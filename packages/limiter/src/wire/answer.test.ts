@@ -6,7 +6,7 @@ import { limit } from '../core/match/limit.samples.ts'
 import { createPipeline, type Reply } from '../pipeline.ts'
 import { MemoryStore } from '../stores/memory.ts'
 import { FakeClock } from '../testing.ts'
-import { type AnswerBody, answerOf, decisionOf, readAnswer, readBatchAnswer } from './answer.ts'
+import { type AnswerBody, answerOf, decisionFrom, readAnswer, readBatchAnswer } from './answer.ts'
 import { mistakeIn } from './mistake.test-support.ts'
 import { readProblem } from './problem.ts'
 
@@ -43,7 +43,7 @@ describe('an answer', () => {
   ])('of %s is written, sent and read without loss', (_name, limits) => {
     for (const reply of replies(2, ...limits)) {
       const answer = readAnswer(JSON.parse(JSON.stringify(answerOf(reply))))
-      expect(sent(decisionOf(answer))).toEqual(sent(reply.decision))
+      expect(sent(decisionFrom(answer))).toEqual(sent(reply.decision))
       expect(Object.entries(answer.headers)).toEqual(
         reply.response.headers.filter(([name]) => name !== 'Content-Type'),
       )
@@ -54,7 +54,7 @@ describe('an answer', () => {
     const [reply] = replies(1)
     const answer = answerOf(reply!)
     expect(answer).toMatchObject({ policy: '', limit: null, remaining: null, policies: [] })
-    expect(decisionOf(answer)).toMatchObject({
+    expect(decisionFrom(answer)).toMatchObject({
       limit: Number.POSITIVE_INFINITY,
       remaining: Number.POSITIVE_INFINITY,
     })

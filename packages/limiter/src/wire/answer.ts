@@ -87,7 +87,7 @@ export function answerOf({ decision, response }: Reply): AnswerBody {
     delayMs: decision.delayMs,
     policies: decision.policies,
     degraded: decision.degraded,
-    headers: headersOf(response),
+    headers: headerMap(response),
   }
   return priority === undefined ? body : { ...body, priority }
 }
@@ -115,15 +115,15 @@ export function readBatchAnswer(value: unknown): readonly (AnswerBody | ProblemB
 }
 
 /**
- * The decision that an answer tells of: `limit` and `remaining` are infinite again where there is no limit.
+ * The decision that an answer states: `limit` and `remaining` are infinite again where there is no limit.
  * @example
- * decisionOf(readAnswer(await response.json())).remaining
+ * decisionFrom(readAnswer(await response.json())).remaining
  */
-export function decisionOf({ headers: _, ...answer }: AnswerBody): Decision {
-  return { ...answer, ...limitsOf(answer), policies: answer.policies.map(policyOf) }
+export function decisionFrom({ headers: _, ...answer }: AnswerBody): Decision {
+  return { ...answer, ...limitsOf(answer), policies: answer.policies.map(policyFrom) }
 }
 
-function policyOf(body: PolicyBody): PolicyFigures {
+function policyFrom(body: PolicyBody): PolicyFigures {
   return { ...body, ...limitsOf(body) }
 }
 
@@ -139,6 +139,6 @@ function orNull(value: number): number | null {
 }
 
 /** All but the type of a body that the caller will write itself. */
-function headersOf({ headers }: Reply['response']): Record<string, string> {
+function headerMap({ headers }: Reply['response']): Record<string, string> {
   return Object.fromEntries(headers.filter(([name]) => name !== 'Content-Type'))
 }

@@ -54,7 +54,7 @@ export function unknownField(name: string, known: readonly string[]): Mistake {
 }
 
 /** @param whole what messages call the body */
-export function errorOf({ steps, message, unknown }: Mistake, whole: string): WireError {
+export function mistakeError({ steps, message, unknown }: Mistake, whole: string): WireError {
   const path = pathOf(steps)
   return new WireError(message(path === '' ? whole : path), path, unknown)
 }

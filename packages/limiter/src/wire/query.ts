@@ -5,10 +5,10 @@ interface PeekQuery {
   readonly peek?: '' | 'true' | 'false'
 }
 
-const PEEK: Check<'' | 'true' | 'false'> = (value) =>
+const PEEK_VALUE: Check<'' | 'true' | 'false'> = (value) =>
   value === '' || value === 'true' || value === 'false' ? undefined : wrong('empty, true or false')
 
-const PEEK_QUERY = fields<PeekQuery>({}, { peek: PEEK })
+const PEEK_QUERY = fields<PeekQuery>({}, { peek: PEEK_VALUE })
 const NO_QUERY = fields<Record<never, never>>({}, {})
 
 /**

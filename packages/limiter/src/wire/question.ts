@@ -34,7 +34,7 @@ export interface DescriptorLimitBody {
 /** A question that may leave its domain open. */
 export type LooseQuestion = Omit<Question, 'domain'> & Partial<Pick<Question, 'domain'>>
 
-const TEXTS = map(TEXT, 'maxEntries')
+const TEXT_MAP = map(TEXT, 'maxEntries')
 
 const REQUEST = fields<Request>(
   {},
@@ -43,8 +43,8 @@ const REQUEST = fields<Request>(
     path: TEXT,
     host: TEXT,
     ip: TEXT,
-    headers: TEXTS,
-    query: TEXTS,
+    headers: TEXT_MAP,
+    query: TEXT_MAP,
     attributes: map(NUMBER_OR_TEXT, 'maxEntries'),
   },
 )

@@ -1,5 +1,5 @@
 import { WIRE_BOUNDS, type WireBounds } from './bounds.ts'
-import { errorOf, type Mistake, missing, unknownField, wrong } from './mistake.ts'
+import { type Mistake, missing, mistakeError, unknownField, wrong } from './mistake.ts'
 
 /**
  * Says what is wrong with a value of JSON, or `undefined` when it is a `T`. Checks are made once, when a module is
@@ -26,7 +26,7 @@ type Required<T> = Exclude<keyof T, Optional<T>>
  */
 export function read<T>(check: Check<T>, value: unknown, bounds: WireBounds, whole: string): T {
   const mistake = check(value, bounds)
-  if (mistake !== undefined) throw errorOf(mistake, whole)
+  if (mistake !== undefined) throw mistakeError(mistake, whole)
   return value as T
 }
 
@@ -51,7 +51,7 @@ export function openFields<T extends object>(
   return objectOf(required, optional, false)
 }
 
-interface Field {
+interface FieldCheck {
   readonly check: Check<unknown>
   readonly required: boolean
 }
@@ -61,7 +61,7 @@ interface Field {
  * are never unknown fields.
  */
 function objectOf<T extends object>(required: object, optional: object, closed: boolean): Check<T> {
-  const known = new Map<string, Field>()
+  const known = new Map<string, FieldCheck>()
   for (const [name, check] of Object.entries(required)) known.set(name, { check, required: true })
   for (const [name, check] of Object.entries(optional)) known.set(name, { check, required: false })
   const names = [...known.keys()]
@@ -89,10 +89,10 @@ function objectOf<T extends object>(required: object, optional: object, closed: 
 export function map<T>(values: Check<T>, most?: keyof WireBounds): Check<Readonly<Record<string, T>>> {
   return (value, bounds) => {
     const limit = most === undefined ? Number.POSITIVE_INFINITY : bounds[most]
-    if (!isObject(value)) return wrong(mapOf(limit))
+    if (!isObject(value)) return wrong(mapMessage(limit))
     let count = 0
     for (const name in value) {
-      if (++count > limit) return wrong(mapOf(limit))
+      if (++count > limit) return wrong(mapMessage(limit))
       if (most !== undefined && !isTextOf(name, bounds.maxTextLength)) return longName(bounds)
       const mistake = values(value[name], bounds)
       if (mistake !== undefined) return within(mistake, name)
@@ -101,7 +101,7 @@ export function map<T>(values: Check<T>, most?: keyof WireBounds): Check<Readonl
   }
 }
 
-function mapOf(limit: number): string {
+function mapMessage(limit: number): string {
   return limit === Number.POSITIVE_INFINITY ? 'an object' : `an object of at most ${limit} fields`
 }
 

@@ -21,14 +21,14 @@ export const NUMBER_OR_TEXT: Check<string | number> = (value, { maxTextLength })
 }
 
 /** @param shown the most, as messages write it */
-export function wholeNumber(least: number, most: number, shown: string = String(most)): Check<number> {
+export function wholeCheck(least: number, most: number, shown: string = String(most)): Check<number> {
   return (value) =>
     typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most
       ? undefined
       : wrong(`a whole number from ${least} to ${shown}`)
 }
 
-export const COST: Check<number> = wholeNumber(0, Number.MAX_SAFE_INTEGER, '2^53−1')
+export const COST: Check<number> = wholeCheck(0, Number.MAX_SAFE_INTEGER, '2^53−1')
 
 export const ANYTHING: Check<unknown> = () => undefined
 

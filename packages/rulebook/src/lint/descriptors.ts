@@ -1,25 +1,25 @@
 import type { Descriptor } from '@sluice/limiter/rules'
 import { wildcard } from '@sluice/limiter/rules'
-import { shown } from '../mistake.ts'
-import type { Problem } from '../problem.ts'
+import { quoted } from '../mistake.ts'
+import type { FileProblem } from '../problem.ts'
 import { type Placed, placeOf, problemIn } from './placed.ts'
 import { lintReplaces, type Replacement } from './replaces.ts'
 
-type Node = Placed<Descriptor>
+type LintNode = Placed<Descriptor>
 
 /** @param roots the first level of a domain's descriptors, in rule order */
-export function lintDescriptors(domain: string, roots: readonly Node[]): Problem[] {
+export function lintDescriptors(domain: string, roots: readonly LintNode[]): FileProblem[] {
   const nodes = roots.flatMap(family)
   const names = nodes.flatMap(({ rule }) => rule.rateLimit?.name ?? [])
   return [...lintLevel(roots, domain), ...lintReplaces(nodes.flatMap(replacementsOf), new Set(names))]
 }
 
 /** The node and all below it. */
-function family(node: Node): Node[] {
+function family(node: LintNode): LintNode[] {
   return [node, ...childrenOf(node).flatMap(family)]
 }
 
-function childrenOf({ rule, source, path }: Node): Node[] {
+function childrenOf({ rule, source, path }: LintNode): LintNode[] {
   return rule.descriptors.map((child, index) => ({
     rule: child,
     source,
@@ -27,7 +27,7 @@ function childrenOf({ rule, source, path }: Node): Node[] {
   }))
 }
 
-function replacementsOf(place: Node): Replacement[] {
+function replacementsOf(place: LintNode): Replacement[] {
   const { name: by, replaces = [] } = place.rule.rateLimit ?? {}
   return replaces.map((name, index) => ({
     by,
@@ -38,10 +38,10 @@ function replacementsOf(place: Node): Replacement[] {
 }
 
 /** Siblings that are the same, or that no request can reach; then their children. `trail` names the parent. */
-function lintLevel(siblings: readonly Node[], trail: string): Problem[] {
-  const first = new Map<string, Node>()
-  const unique: Node[] = []
-  const problems: Problem[] = []
+function lintLevel(siblings: readonly LintNode[], trail: string): FileProblem[] {
+  const first = new Map<string, LintNode>()
+  const unique: LintNode[] = []
+  const problems: FileProblem[] = []
   for (const node of siblings) {
     const { key, value } = node.rule
     const id = JSON.stringify([key, value])
@@ -50,34 +50,36 @@ function lintLevel(siblings: readonly Node[], trail: string): Problem[] {
       first.set(id, node)
       unique.push(node)
     } else {
-      const message = `descriptor ${shown(`${trail}.${labelOf(node.rule)}`)} is defined already, at ${placeOf(twin)}`
+      const message = `descriptor ${quoted(`${trail}.${descriptorLabel(node.rule)}`)} is defined already, at ${placeOf(twin)}`
       problems.push(problemIn(node, ['key'], message))
     }
   }
-  const below = siblings.flatMap((node) => lintLevel(childrenOf(node), `${trail}.${labelOf(node.rule)}`))
+  const below = siblings.flatMap((node) =>
+    lintLevel(childrenOf(node), `${trail}.${descriptorLabel(node.rule)}`),
+  )
   return [...problems, ...unreachable(unique), ...below]
 }
 
 /** Patterns are tried in file order, and before a key alone: what an earlier one covers is never reached. */
-function unreachable(siblings: readonly Node[]): Problem[] {
+function unreachable(siblings: readonly LintNode[]): FileProblem[] {
   const patterns = siblings.filter(({ rule }) => isPattern(rule))
   const keys = siblings.filter(({ rule }) => rule.value === undefined && !isPattern(rule))
   const earlier: { label: string; covers: (rule: Descriptor) => boolean }[] = []
-  const problems: Problem[] = []
+  const problems: FileProblem[] = []
   for (const node of [...patterns, ...keys]) {
-    const label = labelOf(node.rule)
+    const label = descriptorLabel(node.rule)
     const before = earlier.find(({ covers }) => covers(node.rule))
     if (isPattern(node.rule)) earlier.push({ label, covers: coverage(node.rule) })
     if (before === undefined) continue
     const field = node.rule.value === undefined ? 'key' : 'value'
-    const message = `${shown(label)} is never reached: ${shown(before.label)} matches all that it does`
+    const message = `${quoted(label)} is never reached: ${quoted(before.label)} matches all that it does`
     problems.push(problemIn(node, [field], message))
   }
   return problems
 }
 
 function isPattern(rule: Descriptor): boolean {
-  return labelOf(rule).includes('*')
+  return descriptorLabel(rule).includes('*')
 }
 
 /** A pattern matches all that another does when it matches that one's text: no literal of its own holds a `*`. */
@@ -88,6 +90,6 @@ function coverage({ key, value }: Descriptor): (other: Descriptor) => boolean {
   return (other) => coversKey(other.key) && (other.value === undefined ? isAny : coversValue(other.value))
 }
 
-function labelOf({ key, value }: Descriptor): string {
+function descriptorLabel({ key, value }: Descriptor): string {
   return value === undefined ? key : `${key}_${value}`
 }

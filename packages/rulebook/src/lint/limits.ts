@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Limit } from '@sluice/limiter/rules'
-import { shown } from '../mistake.ts'
-import type { Problem } from '../problem.ts'
+import { quoted } from '../mistake.ts'
+import type { FileProblem } from '../problem.ts'
 import { type Placed, placeOf, problemIn } from './placed.ts'
 import { lintReplaces } from './replaces.ts'
 
 /** @param limits all of one domain, in rule order */
-export function lintLimits(limits: readonly Placed<Limit>[]): Problem[] {
+export function lintLimits(limits: readonly Placed<Limit>[]): FileProblem[] {
   const byName = new Map<string, Placed<Limit>>()
-  const problems: Problem[] = []
+  const problems: FileProblem[] = []
   for (const limit of limits) {
     const { name } = limit.rule
     const first = byName.get(name)
@@ -16,7 +16,7 @@ export function lintLimits(limits: readonly Placed<Limit>[]): Problem[] {
       byName.set(name, limit)
       continue
     }
-    const message = `a limit is named ${shown(name)} already, at ${placeOf(first)}`
+    const message = `a limit is named ${quoted(name)} already, at ${placeOf(first)}`
     problems.push(problemIn(limit, ['name'], message))
   }
   const replacements = limits.flatMap((place) =>
@@ -35,18 +35,18 @@ export function lintLimits(limits: readonly Placed<Limit>[]): Problem[] {
 function neverApplied(
   limits: readonly Placed<Limit>[],
   byName: ReadonlyMap<string, Placed<Limit>>,
-): Problem[] {
+): FileProblem[] {
   return limits.flatMap(({ rule }) =>
     rule.replaces.flatMap((name) => {
       const replaced = byName.get(name)
       if (replaced === undefined || name === rule.name || !appliesWherever(rule, replaced.rule)) return []
-      const message = `${shown(name)} never applies: ${shown(rule.name)} replaces it whenever it matches`
+      const message = `${quoted(name)} never applies: ${quoted(rule.name)} replaces it whenever it matches`
       return [problemIn(replaced, ['name'], message)]
     }),
   )
 }
 
-/** Does `rule` apply to every request that `other` applies to? Told only where it is plain to see. */
+/** Does `rule` apply to every request that `other` applies to? Yes only where it is certain. */
 function appliesWherever(rule: Limit, other: Limit): boolean {
   const isMet = rule.when === undefined || isDeepStrictEqual(rule.when, other.when)
   const hasKey = rule.onMissingKey !== 'skip' || rule.key.every((part) => other.key.includes(part))

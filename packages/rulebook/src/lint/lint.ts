@@ -1,13 +1,13 @@
-import { shown } from '../mistake.ts'
-import type { Problem } from '../problem.ts'
+import { quoted } from '../mistake.ts'
+import type { FileProblem } from '../problem.ts'
 import type { RuleFile } from '../rule-file.ts'
-import { problemAt, spotAt } from '../syntax/source.ts'
+import { nodeAt, problemAt } from '../syntax/source.ts'
 import { lintDescriptors } from './descriptors.ts'
 import { lintLimits } from './limits.ts'
 import type { Placed } from './placed.ts'
 
 /** What is wrong between rules that are each right, over all files of a load. */
-export function lint(files: readonly RuleFile[], mergeDomains: boolean): Problem[] {
+export function lint(files: readonly RuleFile[], mergeDomains: boolean): FileProblem[] {
   const domains = new Map<string, RuleFile[]>()
   for (const file of files) {
     const parts = domains.get(file.domain.name) ?? []
@@ -31,13 +31,13 @@ function placed<List extends 'limits' | 'descriptors'>(
 }
 
 /** Descriptors are one tree, and its halves in two files are as often a slip as meant. Limits stand each for itself. */
-function repeatedDomain(files: readonly RuleFile[]): Problem[] {
-  const [first, ...others] = files.filter(({ source }) => spotAt(source, ['descriptors']) !== undefined)
+function repeatedDomain(files: readonly RuleFile[]): FileProblem[] {
+  const [first, ...others] = files.filter(({ source }) => nodeAt(source, ['descriptors']) !== undefined)
   return others.map(({ source, domain }) =>
     problemAt(
       source,
       ['domain'],
-      `domain ${shown(domain.name)} has its descriptors in ${first!.source.file} already`,
+      `domain ${quoted(domain.name)} has its descriptors in ${first!.source.file} already`,
     ),
   )
 }

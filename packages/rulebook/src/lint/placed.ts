@@ -1,10 +1,10 @@
-import type { Problem } from '../problem.ts'
-import { type Path, positionOf, problemAt, type Source } from '../syntax/source.ts'
+import type { FileProblem } from '../problem.ts'
+import { type FileSource, type Path, positionOf, problemAt } from '../syntax/source.ts'
 
 /** A rule, and where it stands. */
 export interface Placed<T> {
   readonly rule: T
-  readonly source: Source
+  readonly source: FileSource
   readonly path: Path
 }
 
@@ -14,7 +14,7 @@ export function problemIn(
   field: Path,
   message: string,
   hint?: string,
-): Problem {
+): FileProblem {
   return problemAt(source, [...path, ...field], message, { hint })
 }
 

@@ -1,6 +1,6 @@
 import { nearest } from '@sluice/limiter/errors'
-import { shown } from '../mistake.ts'
-import type { Problem } from '../problem.ts'
+import { quoted } from '../mistake.ts'
+import type { FileProblem } from '../problem.ts'
 import type { Path } from '../syntax/source.ts'
 import { type Placed, problemIn } from './placed.ts'
 
@@ -15,20 +15,23 @@ export interface Replacement {
 }
 
 /** Reports names that name nothing or the rule itself, and rules that replace one another until none is left. */
-export function lintReplaces(replacements: readonly Replacement[], known: ReadonlySet<string>): Problem[] {
+export function lintReplaces(
+  replacements: readonly Replacement[],
+  known: ReadonlySet<string>,
+): FileProblem[] {
   const circles = circular(replacements)
   const names = [...known]
   return replacements.flatMap((replacement) => {
     const { by, name, place, field } = replacement
-    if (name === by) return [problemIn(place, field, `${shown(name)} replaces itself`)]
+    if (name === by) return [problemIn(place, field, `${quoted(name)} replaces itself`)]
     if (!known.has(name)) {
       return [
-        problemIn(place, field, `no limit of this domain is named ${shown(name)}`, nearest(name, names)),
+        problemIn(place, field, `no limit of this domain is named ${quoted(name)}`, nearest(name, names)),
       ]
     }
     if (!circles.has(replacement)) return []
     return [
-      problemIn(place, field, `${shown(by!)} and ${shown(name)} replace one another: neither would apply`),
+      problemIn(place, field, `${quoted(by!)} and ${quoted(name)} replace one another: neither would apply`),
     ]
   })
 }

@@ -1,9 +1,9 @@
 import type { Descriptor } from '@sluice/limiter/rules'
 import { z } from 'zod'
-import { shown } from '../mistake.ts'
-import { type Path, positionOf, type Report, type Source, spotAt, textAt } from '../syntax/source.ts'
-import type { Spot } from '../syntax/tree.ts'
-import { type FieldsOf, fields, type Word, word } from './fields.ts'
+import { quoted } from '../mistake.ts'
+import { type FileSource, nodeAt, type Path, positionOf, type Reporter, scalarAt } from '../syntax/source.ts'
+import type { TreeNode } from '../syntax/tree.ts'
+import { type FieldsOf, mapOf, type Word, word } from './fields.ts'
 import { type RateLimitText, rateLimitOf, rateLimitSchema } from './rate-limit.ts'
 
 /** A descriptor as files write it. */
@@ -45,18 +45,18 @@ const descriptorFields: FieldsOf<DescriptorText> = {
     .exactOptional(),
 }
 
-export const descriptorSchema: z.ZodType<DescriptorText> = fields(descriptorFields).meta({ id: 'descriptor' })
+export const descriptorSchema: z.ZodType<DescriptorText> = mapOf(descriptorFields).meta({ id: 'descriptor' })
 
 /** The model of a descriptor that its schema accepted. Reports whatever else is wrong with it; `path` is its own. */
 export function descriptorOf(
   written: DescriptorText,
-  source: Source,
+  source: FileSource,
   path: Path,
-  report: Report,
+  report: Reporter,
 ): Descriptor {
-  const key = textAt(source, [...path, 'key'])
-  const value = textAt(source, [...path, 'value'])
-  const metadata = spotAt(source, [...path, 'metadata'])
+  const key = scalarAt(source, [...path, 'key'])
+  const value = scalarAt(source, [...path, 'value'])
+  const metadata = nodeAt(source, [...path, 'metadata'])
   const { rate_limit, share_threshold = false, descriptors } = written
   for (const flag of ['shadow_mode', 'quota_mode'] as const) {
     if (written[flag] !== true || rate_limit?.lease === undefined) continue
@@ -64,7 +64,10 @@ export function descriptorOf(
   }
   if (share_threshold && !`${key}${value}`.includes('*')) {
     const label = value === '' ? key : `${key}_${value}`
-    report([...path, 'share_threshold'], `share_threshold needs a value with *, and ${shown(label)} has none`)
+    report(
+      [...path, 'share_threshold'],
+      `share_threshold needs a value with *, and ${quoted(label)} has none`,
+    )
   }
   return {
     key,
@@ -84,7 +87,7 @@ export function descriptorOf(
 }
 
 /** As it will be sent, so only what JSON can say. */
-function jsonOf({ children, value, scalar }: Spot, path: Path, report: Report): unknown {
+function jsonOf({ children, value, scalar }: TreeNode, path: Path, report: Reporter): unknown {
   if (children === undefined) {
     const isJson = typeof scalar !== 'number' || Number.isFinite(scalar)
     if (!isJson) report(path, 'metadata must be JSON, which has no such number')

@@ -1,7 +1,7 @@
 import type { CalendarPeriod } from '@sluice/limiter'
 import type { Quota } from '@sluice/limiter/rules'
 import { z } from 'zod'
-import { Mistake, shown } from '../mistake.ts'
+import { FieldError, quoted } from '../mistake.ts'
 import { parseDuration, parsePeriod, parseQuota } from './quota.ts'
 
 /** A schema for each field of `T`. */
@@ -12,18 +12,18 @@ export type FieldsOf<T> = {
 }
 
 /** A map of these fields and no others. The issue of an unknown one carries the known names as its message. */
-export function fields<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+export function mapOf<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   const known = Object.keys(shape).join(' ')
   return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? known : undefined) })
 }
 
 /** Text that `parse` turns into what it means. `must` completes `"field" …` where something else stands. */
-export function read<T>(must: string, parse: (text: string) => T): z.ZodType<T> {
+export function readWith<T>(must: string, parse: (text: string) => T): z.ZodType<T> {
   return z.string({ error: must }).transform((text, context): T => {
     try {
       return parse(text)
     } catch (error) {
-      if (!(error instanceof Mistake)) throw error
+      if (!(error instanceof FieldError)) throw error
       context.issues.push({ code: 'custom', message: error.message, hint: error.hint, input: text })
       return z.NEVER
     }
@@ -38,7 +38,7 @@ export function oneOrMany(item: z.ZodType<string>): z.ZodType<readonly string[]>
 }
 
 /** A whole number from `least` to 2^53−1. */
-export function whole(least: number): z.ZodType<number> {
+export function wholeField(least: number): z.ZodType<number> {
   return z.int().min(least)
 }
 
@@ -49,18 +49,21 @@ export const word: z.ZodType<Word> = z.union([z.string().min(1), z.number(), z.b
 })
 
 export const text: z.ZodType<string> = z.string().min(1).max(256)
-export const quota: z.ZodType<Quota> = read('must be COUNT/PERIOD, such as 5/minute', parseQuota)
-export const period: z.ZodType<number | CalendarPeriod> = read('must be a period, such as 10s', parsePeriod)
-export const duration: z.ZodType<number> = read('must be a duration, such as 10m', (value) =>
+export const quota: z.ZodType<Quota> = readWith('must be COUNT/PERIOD, such as 5/minute', parseQuota)
+export const period: z.ZodType<number | CalendarPeriod> = readWith(
+  'must be a period, such as 10s',
+  parsePeriod,
+)
+export const duration: z.ZodType<number> = readWith('must be a duration, such as 10m', (value) =>
   parseDuration(value),
 )
-export const share: z.ZodType<number> = read('must be a percentage, such as 80%', parseShare)
+export const share: z.ZodType<number> = readWith('must be a percentage, such as 80%', parseShare)
 
 /** 0.8 of `80%`. @throws Mistake */
 function parseShare(value: string): number {
   const percent = Number(/^(\d+(?:\.\d+)?)%$/.exec(value)?.[1])
   if (!(percent > 0 && percent <= 100)) {
-    throw new Mistake(`${shown(value)} is not a percentage from above 0% to 100%`)
+    throw new FieldError(`${quoted(value)} is not a percentage from above 0% to 100%`)
   }
   return percent / 100
 }

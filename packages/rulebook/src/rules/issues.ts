@@ -1,9 +1,9 @@
 import { nearest } from '@sluice/limiter/errors'
 import type { z } from 'zod'
-import { shown } from '../mistake.ts'
-import type { Problem } from '../problem.ts'
-import { nameOf, type Path, problemAt, type Source, spotAt } from '../syntax/source.ts'
-import type { Spot } from '../syntax/tree.ts'
+import { quoted } from '../mistake.ts'
+import type { FileProblem } from '../problem.ts'
+import { type FileSource, fieldNameOf, nodeAt, type Path, problemAt } from '../syntax/source.ts'
+import type { TreeNode } from '../syntax/tree.ts'
 
 /** A schema's finding; whoever read a value may have added to it. */
 type Issue = z.core.$ZodIssue & { readonly hint?: string; readonly part?: 'key' }
@@ -22,10 +22,10 @@ const NOUNS: Readonly<Record<string, string>> = {
 const AMONG_PLANS = ['by', 'otherwise']
 
 /** What the schema found wrong with the node at `base`, in plain words: one problem for each position. */
-export function problemsOf(source: Source, base: Path, issues: readonly Issue[]): Problem[] {
-  const found = issues.flatMap((issue) => explain(source, base, issue))
+export function problemsOf(source: FileSource, base: Path, issues: readonly Issue[]): FileProblem[] {
+  const found = issues.flatMap((issue) => problemsOfIssue(source, base, issue))
   const misspelt = new Set(found.map(({ hint }) => hint && isMissing(hint)))
-  const first = new Map<string, Problem>()
+  const first = new Map<string, FileProblem>()
   for (const problem of found) {
     const position = `${problem.line}:${problem.column}`
     if (!first.has(position) && !misspelt.has(problem.message)) first.set(position, problem)
@@ -33,20 +33,22 @@ export function problemsOf(source: Source, base: Path, issues: readonly Issue[])
   return [...first.values()]
 }
 
-function explain(source: Source, base: Path, issue: Issue): Problem[] {
+function problemsOfIssue(source: FileSource, base: Path, issue: Issue): FileProblem[] {
   const path = [...base, ...issue.path]
-  const spot = spotAt(source, path)
-  if (spot === undefined) return [missing(source, path)]
+  const node = nodeAt(source, path)
+  if (node === undefined) return [missingProblem(source, path)]
   if (issue.code === 'custom') return [problemAt(source, path, issue.message, issue)]
-  if (spot.value === null) return [problemAt(source, path, `${nameOf(path)} is empty`)]
+  if (node.value === null) return [problemAt(source, path, `${fieldNameOf(path)} is empty`)]
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknown(source, [...path, key], issue.message.split(' ')))
+    return issue.keys.map((key) => unknownProblem(source, [...path, key], issue.message.split(' ')))
   }
   if (issue.code === 'invalid_union') {
     const branch = issue.errors.find((errors) => !errors.some(isOfOtherType))
-    if (branch !== undefined) return branch.flatMap((inner) => explain(source, path, inner))
+    if (branch !== undefined) return branch.flatMap((inner) => problemsOfIssue(source, path, inner))
   }
-  return [problemAt(source, path, `${nameOf(path)} ${demand(issue, spot)}`, { hint: hintOf(issue, spot) })]
+  return [
+    problemAt(source, path, `${fieldNameOf(path)} ${demand(issue, node)}`, { hint: hintOf(issue, node) }),
+  ]
 }
 
 /** A branch of a union that begins with something else altogether. */
@@ -54,14 +56,14 @@ function isOfOtherType(issue: Issue): boolean {
   return issue.code === 'invalid_type' && issue.path.length === 0
 }
 
-function missing(source: Source, path: Path): Problem {
+function missingProblem(source: FileSource, path: Path): FileProblem {
   const name = String(path.at(-1))
   const parent = path.slice(0, -1)
-  const others = [...(spotAt(source, parent)?.children?.keys() ?? [])].map(String)
+  const others = [...(nodeAt(source, parent)?.children?.keys() ?? [])].map(String)
   const plans = AMONG_PLANS.includes(name) ? others.filter((other) => !AMONG_PLANS.includes(other)) : []
   const typed = nearest(name, plans)
   if (typed === undefined) return problemAt(source, path, isMissing(name))
-  const message = `${shown(typed)} would be a plan, and ${isMissing(name)}`
+  const message = `${quoted(typed)} would be a plan, and ${isMissing(name)}`
   return problemAt(source, [...parent, typed], message, { part: 'key', hint: name })
 }
 
@@ -69,20 +71,20 @@ function isMissing(name: string): string {
   return `${JSON.stringify(name)} is missing`
 }
 
-function unknown(source: Source, path: Path, known: readonly string[]): Problem {
+function unknownProblem(source: FileSource, path: Path, known: readonly string[]): FileProblem {
   const name = String(path.at(-1))
   const hint = nearest(name, known)
   const list = hint === undefined ? `; fields here are ${known.join(', ')}` : ''
-  return problemAt(source, path, `unknown field ${shown(name)}${list}`, { part: 'key', hint })
+  return problemAt(source, path, `unknown field ${quoted(name)}${list}`, { part: 'key', hint })
 }
 
 /** What the value must be, and what it is instead. */
-function demand(issue: Issue, spot: Spot): string {
-  const said = saidAt(spot)
+function demand(issue: Issue, node: TreeNode): string {
+  const said = saidAt(node)
   if (issue.message !== '') return `${issue.message}, not ${said}`
   switch (issue.code) {
     case 'invalid_type': {
-      const quotes = issue.expected === 'string' && spot.children === undefined ? ': put it in quotes' : ''
+      const quotes = issue.expected === 'string' && node.children === undefined ? ': put it in quotes' : ''
       return `must be ${nounOf(issue)}, not ${said}${quotes}`
     }
     case 'invalid_union':
@@ -106,12 +108,12 @@ function nounOf(issue: Issue): string {
   return issue.code === 'invalid_type' ? (NOUNS[issue.expected] ?? issue.expected) : 'something else'
 }
 
-function saidAt({ value, text, children }: Spot): string {
+function saidAt({ value, text, children }: TreeNode): string {
   if (children !== undefined) return Array.isArray(value) ? 'a list' : 'a map'
-  return typeof value === 'string' ? shown(text) : text.slice(0, 40)
+  return typeof value === 'string' ? quoted(text) : text.slice(0, 40)
 }
 
-function hintOf(issue: Issue, { text }: Spot): string | undefined {
+function hintOf(issue: Issue, { text }: TreeNode): string | undefined {
   if (issue.code === 'invalid_value') return nearest(text, issue.values.map(String))
   if (issue.code !== 'invalid_type' || issue.expected !== 'boolean') return undefined
   if (/^(?:y|yes|on|true)$/i.test(text)) return 'true'

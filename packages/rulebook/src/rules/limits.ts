@@ -8,11 +8,11 @@ import {
   type When,
 } from '@sluice/limiter/rules'
 import { z } from 'zod'
-import { type Path, positionOf, type Report, type Source } from '../syntax/source.ts'
-import { type FieldsOf, fields, quota, read, text, whole } from './fields.ts'
+import { type FileSource, type Path, positionOf, type Reporter } from '../syntax/source.ts'
+import { type FieldsOf, mapOf, quota, readWith, text, wholeField } from './fields.ts'
 import { parseCostSource, parseKeyPart } from './key-part.ts'
 import { type OptionsText, optionFields, optionsOf } from './options.ts'
-import { attempt, type QuotaReader, quotaReader } from './policies.ts'
+import { collect, type QuotaReader, quotaReader } from './policies.ts'
 import { whenSchema } from './when.ts'
 
 /** A limit as files write it, its texts read. */
@@ -32,12 +32,12 @@ const ruleName = z.string().regex(/^[ -~]{1,64}$/, { error: 'must be 1 to 64 pri
 
 const ownFields = {
   limit: quota.describe('Units per period, such as 100/hour.'),
-  burst: whole(1).describe('Capacity of a bucket, where it is not the rule’s.').exactOptional(),
+  burst: wholeField(1).describe('Capacity of a bucket, where it is not the rule’s.').exactOptional(),
 }
 
 /** A quota, or one with a burst of its own. */
 const ownQuota: z.ZodType<Quota> = z.union(
-  [quota, fields(ownFields).transform(({ limit, ...burst }) => ({ ...limit, ...burst }))],
+  [quota, mapOf(ownFields).transform(({ limit, ...burst }) => ({ ...limit, ...burst }))],
   { error: 'must be COUNT/PERIOD, such as 5/minute, or a map of limit and burst' },
 )
 
@@ -56,7 +56,7 @@ const limitFields: FieldsOf<LimitText> = {
   name: ruleName.describe('Names the limit in headers, metrics and logs; once in a domain.'),
   when: whenSchema.describe('Which requests the limit is for; without it, every request.').exactOptional(),
   key: z
-    .array(read('must be a part of a key, such as ip', parseKeyPart))
+    .array(readWith('must be a part of a key, such as ip', parseKeyPart))
     .refine((parts) => new Set(parts).size === parts.length, { error: 'the key has a part twice' })
     .describe(
       'What is counted separately, such as [ip] or [tenant, "header:x-model"]; [] counts all together.',
@@ -66,7 +66,7 @@ const limitFields: FieldsOf<LimitText> = {
     .describe('Units per period, such as 5/minute or 300/3h; or one for each plan.'),
   ...optionFields,
   cost: z
-    .union([whole(0), read('must be a number', parseCostSource)], {
+    .union([wholeField(0), readWith('must be a number', parseCostSource)], {
       error: 'must be a number, header:NAME or attribute:NAME',
     })
     .describe('What a request takes: a number, header:NAME or attribute:NAME. Default 1.')
@@ -80,7 +80,7 @@ const limitFields: FieldsOf<LimitText> = {
   exempt: z.array(text).describe('CIDRs or key values that are not limited.').exactOptional(),
   overrides: z
     .array(
-      fields({ match: text.describe('A CIDR or a key value.'), ...ownFields }).transform(
+      mapOf({ match: text.describe('A CIDR or a key value.'), ...ownFields }).transform(
         ({ match, limit, ...burst }) => ({ match, quota: { ...limit, ...burst } }),
       ),
     )
@@ -92,10 +92,10 @@ const limitFields: FieldsOf<LimitText> = {
     .exactOptional(),
 }
 
-export const limitSchema: z.ZodType<LimitText> = fields(limitFields)
+export const limitSchema: z.ZodType<LimitText> = mapOf(limitFields)
 
 /** The model of a limit that its schema accepted. Reports whatever else is wrong with it; `path` is its own. */
-export function limitOf(written: LimitText, source: Source, path: Path, report: Report): Limit {
+export function limitOf(written: LimitText, source: FileSource, path: Path, report: Reporter): Limit {
   const { name, when, key, limit, cost = 1, on_missing_key = 'skip' } = written
   const { exempt = [], overrides = [], replaces = [], anchor } = written
   const options = optionsOf(written, 'token-bucket')
@@ -127,7 +127,7 @@ function finishPlans(
   { by, plans, otherwise }: PlanQuota,
   finish: QuotaReader,
   path: Path,
-  report: Report,
+  report: Reporter,
 ): PlanQuota {
   if (Object.hasOwn(plans, '')) {
     report([...path, ''], 'a plan without a name can never match', { part: 'key' })
@@ -142,11 +142,11 @@ function finishPlans(
 }
 
 /** Reports exempt or overridden callers that the rule could never apply to. */
-function checkCallers({ key, exempt = [], overrides = [] }: LimitText, path: Path, report: Report): void {
+function checkCallers({ key, exempt = [], overrides = [] }: LimitText, path: Path, report: Reporter): void {
   const parts = key.map((part) => parsePart(part))
   const callers = [
     ...exempt.map((text, index) => ({ text, at: [...path, 'exempt', index] })),
     ...overrides.map(({ match }, index) => ({ text: match, at: [...path, 'overrides', index, 'match'] })),
   ]
-  for (const { text, at } of callers) attempt(() => keyLookup([[text, true]], parts), at, report)
+  for (const { text, at } of callers) collect(() => keyLookup([[text, true]], parts), at, report)
 }

@@ -8,7 +8,7 @@ import {
 import type { OnLimit, OnStoreError } from '@sluice/limiter/decide'
 import type { LimitOptions } from '@sluice/limiter/rules'
 import { z } from 'zod'
-import { duration, type FieldsOf, fields, share, whole } from './fields.ts'
+import { duration, type FieldsOf, mapOf, share, wholeField } from './fields.ts'
 
 /** The options that both formats share, as files name them. */
 export interface OptionsText extends AlgorithmSettings {
@@ -35,7 +35,7 @@ const algorithmFields = Object.fromEntries(
 ) as FieldsOf<AlgorithmSettings>
 
 function schemaOf(option: Option): z.ZodType {
-  return option.type === 'whole' ? whole(option.least) : z.enum(option.words)
+  return option.type === 'whole' ? wholeField(option.least) : z.enum(option.words)
 }
 
 export const optionFields: FieldsOf<OptionsText> = {
@@ -64,8 +64,8 @@ export const optionFields: FieldsOf<OptionsText> = {
     )
     .exactOptional(),
   soft: share.describe('Share of the limit past which decisions are marked.').exactOptional(),
-  block: fields({
-    after: whole(1).describe('Refusals.'),
+  block: mapOf({
+    after: wholeField(1).describe('Refusals.'),
     within: duration.describe('In which time.'),
     for: duration.describe('For how long everything is then refused.'),
   })
@@ -78,7 +78,7 @@ export const optionFields: FieldsOf<OptionsText> = {
     .boolean()
     .describe('Gives each key its own window phase, so that not all reset at once.')
     .exactOptional(),
-  lease: whole(2)
+  lease: wholeField(2)
     .describe(
       'Units that each node may take ahead from a shared store, to decide without asking. For hot keys.',
     )

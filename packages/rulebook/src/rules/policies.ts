@@ -1,9 +1,9 @@
 import { optionErrors, type Policy, planOf } from '@sluice/limiter/algorithms'
 import { type RuleOptions, ruleErrors } from '@sluice/limiter/decide'
 import type { ConfigError } from '@sluice/limiter/errors'
-import { type LimitOptions, type Quota, settingsOf } from '@sluice/limiter/rules'
-import { Mistake, reading } from '../mistake.ts'
-import type { Path, Report } from '../syntax/source.ts'
+import { algorithmSettingsOf, type LimitOptions, type Quota } from '@sluice/limiter/rules'
+import { asFieldError, FieldError } from '../mistake.ts'
+import type { Path, Reporter } from '../syntax/source.ts'
 import { anchored } from './quota.ts'
 
 /** A rule as far as its quotas are concerned. */
@@ -20,24 +20,24 @@ export interface QuotaRule {
 export type QuotaReader = (quota: Quota, path: Path, base?: Path) => Quota
 
 /** What files call an option of the model, where that is another name. */
-const FIELDS: Readonly<Record<string, string>> = { onLimit: 'on_limit', prefetch: 'lease' }
+const FILE_FIELDS: Readonly<Record<string, string>> = { onLimit: 'on_limit', prefetch: 'lease' }
 
 /**
  * Reads a rule's quotas, one by one: puts the anchor in, and reports all that no rule can be made of, each mistake
  * once: at the option that is wrong, or at the quota.
  */
-export function quotaReader({ options, anchor, cost = 0, base }: QuotaRule, report: Report): QuotaReader {
+export function quotaReader({ options, anchor, cost = 0, base }: QuotaRule, report: Reporter): QuotaReader {
   const reportOnce = once(report)
   return (written, path, ownBase = path) => {
     const quota =
       anchor === undefined ? written : withAnchor(written, anchor, [...base, 'anchor'], reportOnce)
-    const policy = { ...settingsOf(options), ...quota } as Policy
+    const policy = { ...algorithmSettingsOf(options), ...quota } as Policy
     const wrong = optionErrors(policy)
     for (const error of wrong) {
       const isOwn = error.path?.[0] === 'burst' && quota.burst !== undefined
       reportOnce(fieldOf(error, isOwn ? ownBase : base), error.message)
     }
-    const plan = attempt(() => planOf(without(policy, wrong)), path, reportOnce)
+    const plan = collect(() => planOf(without(policy, wrong)), path, reportOnce)
     if (plan === undefined) return quota
     const rule: RuleOptions = { ...options, cost }
     for (const error of ruleErrors(plan, rule)) reportOnce(fieldOf(error, base), error.message)
@@ -55,7 +55,7 @@ export function quotaReader({ options, anchor, cost = 0, base }: QuotaRule, repo
 /** Where in the file an error's field stands. */
 function fieldOf({ path = [] }: ConfigError, base: Path): Path {
   const [field, ...below] = path
-  return field === undefined ? base : [...base, FIELDS[field] ?? field, ...below]
+  return field === undefined ? base : [...base, FILE_FIELDS[field] ?? field, ...below]
 }
 
 /** The policy without the options that are wrong, to find out what else is. */
@@ -65,7 +65,7 @@ function without(policy: Policy, errors: readonly ConfigError[]): Policy {
 }
 
 /** Several quotas of one rule find the same mistake in its options. */
-function once(report: Report): Report {
+function once(report: Reporter): Reporter {
   const reported = new Set<string>()
   return (path, message, extra) => {
     const id = `${path.join('/')} ${message}`
@@ -74,21 +74,21 @@ function once(report: Report): Report {
   }
 }
 
-function withAnchor(quota: Quota, anchor: string, path: Path, report: Report): Quota {
+function withAnchor(quota: Quota, anchor: string, path: Path, report: Reporter): Quota {
   const { period } = quota
   if (typeof period === 'object') {
-    return { ...quota, period: attempt(() => anchored(period, anchor), path, report) ?? period }
+    return { ...quota, period: collect(() => anchored(period, anchor), path, report) ?? period }
   }
   report(path, 'an anchor needs a calendar period')
   return quota
 }
 
 /** What `read` gives; `undefined`, and a report, where the limiter refuses. */
-export function attempt<T>(read: () => T, path: Path, report: Report): T | undefined {
+export function collect<T>(read: () => T, path: Path, report: Reporter): T | undefined {
   try {
-    return reading(read)
+    return asFieldError(read)
   } catch (error) {
-    if (!(error instanceof Mistake)) throw error
+    if (!(error instanceof FieldError)) throw error
     report(path, error.message)
     return undefined
   }

@@ -3,32 +3,32 @@ import { parseCalendar } from '@sluice/limiter/algorithms'
 import { nearest } from '@sluice/limiter/errors'
 import type { Quota } from '@sluice/limiter/rules'
 import { TICKS_PER_MS, ticksOf } from '@sluice/limiter/time'
-import { Mistake, reading, shown } from '../mistake.ts'
+import { asFieldError, FieldError, quoted } from '../mistake.ts'
 
 const CALENDARS = ['calendar-day', 'calendar-week', 'calendar-month', 'calendar-year']
-const UNITS = ['second', 'minute', 'hour', 'day', 'week']
+const PERIOD_UNITS = ['second', 'minute', 'hour', 'day', 'week']
 
 /** `COUNT/PERIOD`: `5/minute`, `300/3h`, `1000/calendar-month@Europe/Paris`. @throws Mistake */
 export function parseQuota(text: string): Quota {
   const [, count, period] = /^(0|[1-9]\d*)\/(.*)$/.exec(text) ?? []
   if (count === undefined || period === undefined) {
-    throw new Mistake(`${shown(text)} is not COUNT/PERIOD, such as 5/minute or 300/3h`)
+    throw new FieldError(`${quoted(text)} is not COUNT/PERIOD, such as 5/minute or 300/3h`)
   }
   const limit = Number(count)
-  if (!Number.isSafeInteger(limit)) throw new Mistake(`${count.slice(0, 40)} is more than 2^53−1`)
+  if (!Number.isSafeInteger(limit)) throw new FieldError(`${count.slice(0, 40)} is more than 2^53−1`)
   try {
     return { limit, period: parsePeriod(period) }
   } catch (error) {
-    if (!(error instanceof Mistake) || error.hint === undefined) throw error
-    throw new Mistake(error.message, `${count}/${error.hint}`)
+    if (!(error instanceof FieldError) || error.hint === undefined) throw error
+    throw new FieldError(error.message, `${count}/${error.hint}`)
   }
 }
 
 /** Milliseconds of a duration, or a calendar period: `10s`, `minute`, `calendar-day@Asia/Tokyo`. @throws Mistake */
 export function parsePeriod(text: string): number | CalendarPeriod {
   const [, calendar, zone] = /^(calendar\b[^@]*)(?:@(.*))?$/.exec(text) ?? []
-  if (calendar === undefined) return parseDuration(text, [...UNITS, ...CALENDARS])
-  return reading(
+  if (calendar === undefined) return parseDuration(text, [...PERIOD_UNITS, ...CALENDARS])
+  return asFieldError(
     () => parseCalendar(text),
     () => {
       if (!CALENDARS.includes(calendar)) return nearest(calendar, CALENDARS)
@@ -39,13 +39,13 @@ export function parsePeriod(text: string): number | CalendarPeriod {
 }
 
 /** Milliseconds of `10s`, `1.5h`, `minute`. @throws Mistake */
-export function parseDuration(text: string, units: readonly string[] = UNITS): number {
+export function parseDuration(text: string, units: readonly string[] = PERIOD_UNITS): number {
   const [, count = '', unit = ''] = /^([\d.]*)(.*)$/.exec(text) ?? []
   const [, uneven] = /^(month|year)s?$/.exec(unit) ?? []
   if (uneven !== undefined) {
-    throw new Mistake(`a ${uneven} has no fixed length: write days, such as 30d, or a calendar period`)
+    throw new FieldError(`a ${uneven} has no fixed length: write days, such as 30d, or a calendar period`)
   }
-  return reading(
+  return asFieldError(
     () => ticksOf(text) / TICKS_PER_MS,
     () => {
       const meant = nearest(unit, units)
@@ -56,5 +56,7 @@ export function parseDuration(text: string, units: readonly string[] = UNITS): n
 
 /** The same period with its windows opening at `anchor`, such as `31 02:30`. @throws Mistake */
 export function anchored({ calendar, zone }: CalendarPeriod, anchor: string): CalendarPeriod {
-  return reading(() => parseCalendar(`calendar-${calendar}${zone === undefined ? '' : `@${zone}`}`, anchor))
+  return asFieldError(() =>
+    parseCalendar(`calendar-${calendar}${zone === undefined ? '' : `@${zone}`}`, anchor),
+  )
 }

@@ -3,11 +3,11 @@ import { nearest } from '@sluice/limiter/errors'
 import type { DescriptorLimit, Quota } from '@sluice/limiter/rules'
 import { ticksOf } from '@sluice/limiter/time'
 import { z } from 'zod'
-import { shown } from '../mistake.ts'
-import { type Path, type Report, type Source, textAt } from '../syntax/source.ts'
-import { type FieldsOf, fields, period, type Word, whole, word } from './fields.ts'
+import { quoted } from '../mistake.ts'
+import { type FileSource, type Path, type Reporter, scalarAt } from '../syntax/source.ts'
+import { type FieldsOf, mapOf, period, type Word, wholeField, word } from './fields.ts'
 import { type OptionsText, optionFields, optionsOf } from './options.ts'
-import { attempt, quotaReader } from './policies.ts'
+import { collect, quotaReader } from './policies.ts'
 
 /** A descriptor's limit as files write it. */
 export interface RateLimitText extends OptionsText {
@@ -21,7 +21,7 @@ export interface RateLimitText extends OptionsText {
 }
 
 /** Milliseconds of each unit: a month is 30 days, a year 365. */
-const UNITS: ReadonlyMap<string, number> = new Map([
+const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ['second', 1_000],
   ['minute', 60_000],
   ['hour', 3_600_000],
@@ -36,42 +36,44 @@ const BESIDE_UNLIMITED = ['unlimited', 'requests_per_unit', 'name', 'replaces']
 
 const rateLimitFields: FieldsOf<RateLimitText> = {
   unit: word
-    .describe(`${[...UNITS.keys()].join(', ')}, in any case; a month is 30 days, a year 365.`)
+    .describe(`${[...UNIT_MS.keys()].join(', ')}, in any case; a month is 30 days, a year 365.`)
     .exactOptional(),
-  requests_per_unit: whole(0).describe('Requests per unit; default 0, which refuses all.').exactOptional(),
-  unit_multiplier: whole(1).describe('How many units the period has. Default 1.').exactOptional(),
+  requests_per_unit: wholeField(0)
+    .describe('Requests per unit; default 0, which refuses all.')
+    .exactOptional(),
+  unit_multiplier: wholeField(1).describe('How many units the period has. Default 1.').exactOptional(),
   period: period.describe('In place of unit: 10s, 3h, calendar-month@Europe/Paris.').exactOptional(),
   unlimited: z.boolean().describe('Matches, and never counts.').exactOptional(),
   name: word.describe('What other limits may replace, and answers repeat.').exactOptional(),
   replaces: z
-    .array(fields({ name: word.describe('Its name.') }))
+    .array(mapOf({ name: word.describe('Its name.') }))
     .describe('Limits that this one replaces, when both match in one request.')
     .exactOptional(),
   ...optionFields,
 }
 
-export const rateLimitSchema: z.ZodType<RateLimitText> = fields(rateLimitFields)
+export const rateLimitSchema: z.ZodType<RateLimitText> = mapOf(rateLimitFields)
 
 /** The model of a limit that its schema accepted. Reports whatever else is wrong with it; `path` is its own. */
 export function rateLimitOf(
   written: RateLimitText,
-  source: Source,
+  source: FileSource,
   path: Path,
-  report: Report,
+  report: Reporter,
 ): DescriptorLimit {
   const options = optionsOf(written, 'fixed-window')
   const { unlimited = false, requests_per_unit: limit = 0, anchor } = written
-  const name = textAt(source, [...path, 'name'])
-  const unit = textAt(source, [...path, 'unit']).toLowerCase()
+  const name = scalarAt(source, [...path, 'name'])
+  const unit = scalarAt(source, [...path, 'unit']).toLowerCase()
   if (written.name !== undefined && !/^[ -~]{1,256}$/.test(name)) {
-    report([...path, 'name'], `${shown(name)} is not a name: 1 to 256 printable ASCII characters`)
+    report([...path, 'name'], `${quoted(name)} is not a name: 1 to 256 printable ASCII characters`)
   }
   const model = {
     ...options,
     unlimited,
     ...(name !== '' && { name }),
     replaces: (written.replaces ?? []).map((_, index) =>
-      textAt(source, [...path, 'replaces', index, 'name']),
+      scalarAt(source, [...path, 'replaces', index, 'name']),
     ),
   }
   if (unlimited) {
@@ -94,10 +96,10 @@ function periodOf(
   written: RateLimitText,
   unit: string,
   path: Path,
-  report: Report,
+  report: Reporter,
 ): Quota['period'] | undefined {
   const { period, unit_multiplier = 1 } = written
-  const length = UNITS.get(unit)
+  const length = UNIT_MS.get(unit)
   if (period !== undefined) {
     for (const field of ['unit', 'unit_multiplier'].filter((beside) => Object.hasOwn(written, beside))) {
       report([...path, field], `${JSON.stringify(field)} has no effect beside period`, { part: 'key' })
@@ -106,12 +108,12 @@ function periodOf(
   }
   if (unit === '') report([...path, 'unit'], '"unit" is missing')
   else if (length === undefined) {
-    const units = [...UNITS.keys()]
-    report([...path, 'unit'], `${shown(unit)} is not a unit; units are ${units.join(', ')}`, {
+    const units = [...UNIT_MS.keys()]
+    report([...path, 'unit'], `${quoted(unit)} is not a unit; units are ${units.join(', ')}`, {
       hint: nearest(unit, units),
     })
   } else if (
-    attempt(() => ticksOf(length * unit_multiplier), [...path, 'unit_multiplier'], report) !== undefined
+    collect(() => ticksOf(length * unit_multiplier), [...path, 'unit_multiplier'], report) !== undefined
   ) {
     return length * unit_multiplier
   }

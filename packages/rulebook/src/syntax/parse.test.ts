@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { formatProblem, RulebookError } from '../problem.ts'
 import { parse } from './parse.ts'
-import { positionOf, spotAt, textAt } from './source.ts'
+import { nodeAt, positionOf, scalarAt } from './source.ts'
 
 const dataOf = (text: string): unknown => parse(text, 'f').root.value
 const problemsOf = (text: string): string[] => {
@@ -40,7 +40,7 @@ describe('a document', () => {
 
   it('remembers how a scalar is written', () => {
     const source = parse('a: 1.50\nb: True\nc: "x"\nd:\n', 'f')
-    expect(['a', 'b', 'c', 'd'].map((key) => textAt(source, [key]))).toEqual(['1.50', 'True', 'x', ''])
+    expect(['a', 'b', 'c', 'd'].map((key) => scalarAt(source, [key]))).toEqual(['1.50', 'True', 'x', ''])
   })
 
   it('may use anchors, aliases and merges', () => {
@@ -105,7 +105,7 @@ describe('a hostile document', () => {
 
   it('with names of the prototype is data like any other', () => {
     const source = parse('constructor: 1\ntoString: 2\n', 'f')
-    expect(spotAt(source, ['hasOwnProperty'])).toBeUndefined()
+    expect(nodeAt(source, ['hasOwnProperty'])).toBeUndefined()
     expect(Object.keys(source.root.value as object)).toEqual(['constructor', 'toString'])
   })
 })

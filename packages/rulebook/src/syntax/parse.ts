@@ -1,16 +1,16 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml'
-import { type Problem, RulebookError } from '../problem.ts'
-import { lineAndColumn, type Source } from './source.ts'
-import { MAX_DEPTH, TreeBuilder } from './tree.ts'
+import { type FileProblem, RulebookError } from '../problem.ts'
+import { type FileSource, lineAndColumn } from './source.ts'
+import { MAX_TREE_DEPTH, TreeBuilder } from './tree.ts'
 
 /** UTF-8 bytes that a file may have: 4 MiB, some 50,000 rules. */
-export const MAX_BYTES: number = 4 * 1_024 * 1_024
+export const MAX_FILE_BYTES: number = 4 * 1_024 * 1_024
 export const TOO_LARGE = 'is larger than 4 MiB'
 
 /** @throws RulebookError when the text is not one YAML document of the bounded kind that rulebooks are. */
-export function parse(text: string, file: string): Source {
+export function parse(text: string, file: string): FileSource {
   const lines = new LineCounter()
-  const problems: Problem[] = []
+  const problems: FileProblem[] = []
   const report = (offset: number, message: string): void => {
     problems.push({ file, ...lineAndColumn(lines, offset), message })
   }
@@ -18,10 +18,10 @@ export function parse(text: string, file: string): Source {
     if (problems.length > 0) throw new RulebookError(problems)
   }
 
-  if (Buffer.byteLength(text) > MAX_BYTES) report(0, TOO_LARGE)
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES) report(0, TOO_LARGE)
   refuse()
   const [document, second] = compose(text, lines, (offset) => {
-    report(offset, `nested more than ${MAX_DEPTH} levels deep`)
+    report(offset, `nested more than ${MAX_TREE_DEPTH} levels deep`)
     refuse()
   })
   for (const { pos, message } of [...document!.errors, ...document!.warnings]) report(pos[0], message)
@@ -49,7 +49,7 @@ function* tokensOf(
   lines.addNewLine(0)
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme)
-    if (parser.stack.length > MAX_DEPTH) tooDeep(parser.offset)
+    if (parser.stack.length > MAX_TREE_DEPTH) tooDeep(parser.offset)
   }
   yield* parser.end()
 }

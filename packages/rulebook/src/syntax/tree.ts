@@ -1,7 +1,7 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Scalar, type YAMLMap } from 'yaml'
 
 /** Levels of nesting, aliases followed. */
-export const MAX_DEPTH = 100
+export const MAX_TREE_DEPTH = 100
 
 /** Nodes of a document, aliases followed: what keeps a few lines of nested aliases from becoming gigabytes. */
 const MAX_NODES = 1_000_000
@@ -10,7 +10,7 @@ const MAX_NODES = 1_000_000
 const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 
 /** One node of a document: where it stands, what it says. */
-export interface Spot {
+export interface TreeNode {
   /** Offset of the node; of its key where nothing is written. */
   readonly at: number
   /** Offset of the key that names it. */
@@ -21,10 +21,10 @@ export interface Spot {
   readonly scalar: unknown
   /** A scalar as it is written, without quotes; empty for nothing, lists and maps. */
   readonly text: string
-  readonly children?: ReadonlyMap<PropertyKey, Spot>
+  readonly children?: ReadonlyMap<PropertyKey, TreeNode>
 }
 
-/** Turns YAML nodes into spots: follows aliases and `<<` merges, reports what no rulebook may hold. */
+/** Turns YAML into tree nodes: follows aliases and `<<` merges, reports what no rulebook may hold. */
 export class TreeBuilder {
   readonly #report: (offset: number, message: string) => void
   readonly #anchors = new Map<string, Node>()
@@ -35,50 +35,50 @@ export class TreeBuilder {
     this.#report = report
   }
 
-  build(node: Node | null, key?: number): Spot {
+  build(node: Node | null, key?: number): TreeNode {
     const at = node?.range?.[0] ?? key ?? 0
     this.#nodes += 1
     if (this.#nodes === MAX_NODES) this.#report(at, `more than ${MAX_NODES} values, aliases followed`)
-    if (this.#nodes >= MAX_NODES || node === null) return spot(key ?? at, key, null, '')
+    if (this.#nodes >= MAX_NODES || node === null) return treeNode(key ?? at, key, null, '')
     if (isAlias(node)) return this.#alias(node, at, key)
     if (isScalar(node)) return this.#scalar(node, at, key)
-    if (this.#open.size === MAX_DEPTH) {
-      this.#report(at, `nested more than ${MAX_DEPTH} levels deep, aliases followed`)
-      return spot(at, key, null, '')
+    if (this.#open.size === MAX_TREE_DEPTH) {
+      this.#report(at, `nested more than ${MAX_TREE_DEPTH} levels deep, aliases followed`)
+      return treeNode(at, key, null, '')
     }
-    if (!isMap(node) && !isSeq(node)) return spot(at, key, null, '')
+    if (!isMap(node) && !isSeq(node)) return treeNode(at, key, null, '')
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     this.#open.add(node)
     const children = isMap(node) ? this.#map(node) : this.#list(node.items as Node[])
     this.#open.delete(node)
     const values = [...children].map(([name, child]) => [name, child.value] as const)
     const value = isMap(node) ? Object.fromEntries(values) : values.map(([, child]) => child)
-    return spot(at, key, value, '', children)
+    return treeNode(at, key, value, '', children)
   }
 
-  #alias(alias: Alias, at: number, key: number | undefined): Spot {
+  #alias(alias: Alias, at: number, key: number | undefined): TreeNode {
     const target = this.#anchors.get(alias.source)
     if (target === undefined) this.#report(at, `no anchor &${alias.source} before this alias`)
     else if (this.#open.has(target)) this.#report(at, `&${alias.source} holds an alias of itself`)
     else return { ...this.build(target), ...(key !== undefined && { key }) }
-    return spot(at, key, null, '')
+    return treeNode(at, key, null, '')
   }
 
-  #scalar(node: Scalar, at: number, key: number | undefined): Spot {
+  #scalar(node: Scalar, at: number, key: number | undefined): TreeNode {
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     const { value } = node
-    if (value === null) return spot(key ?? at, key, null, '')
+    if (value === null) return treeNode(key ?? at, key, null, '')
     const text = typeof value === 'string' ? value : (node.source ?? String(value))
     const isOdd = typeof value === 'number' && !PLAIN_NUMBER.test(text)
-    return { ...spot(at, key, isOdd ? text : value, text), scalar: value }
+    return { ...treeNode(at, key, isOdd ? text : value, text), scalar: value }
   }
 
-  #list(items: readonly Node[]): Map<PropertyKey, Spot> {
+  #list(items: readonly Node[]): Map<PropertyKey, TreeNode> {
     return new Map(items.map((item, index) => [index, this.build(item)]))
   }
 
-  #map(map: YAMLMap): Map<PropertyKey, Spot> {
-    const children = new Map<PropertyKey, Spot>()
+  #map(map: YAMLMap): Map<PropertyKey, TreeNode> {
+    const children = new Map<PropertyKey, TreeNode>()
     const merged: Pair[] = []
     for (const pair of map.items) {
       const key = pair.key as Scalar
@@ -103,7 +103,7 @@ export class TreeBuilder {
   }
 
   /** `<<: *base` or `<<: [*a, *b]`: keys of the map's own, and of an earlier base, come first. */
-  #merge(children: Map<PropertyKey, Spot>, pair: Pair): void {
+  #merge(children: Map<PropertyKey, TreeNode>, pair: Pair): void {
     const value = pair.value as Node | null
     const bases = isSeq(value) ? (value.items as Node[]) : [value]
     for (const node of bases) {
@@ -117,13 +117,13 @@ export class TreeBuilder {
   }
 }
 
-function spot(
+function treeNode(
   at: number,
   key: number | undefined,
   value: unknown,
   text: string,
-  children?: ReadonlyMap<PropertyKey, Spot>,
-): Spot {
+  children?: ReadonlyMap<PropertyKey, TreeNode>,
+): TreeNode {
   return {
     at,
     ...(key !== undefined && { key }),

@@ -1,6 +1,6 @@
 import { explainRequest } from '@sluice/limiter/rules'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answered, type Bench, bench, get, post } from '../testing.ts'
+import { type Answered, bench, get, post, type ServiceBench } from '../testing.ts'
 
 const RULES = `
 domain: shop
@@ -18,7 +18,7 @@ descriptors:
     descriptors:
       - { key: to, rate_limit: { name: mails, unit: day, requests_per_unit: 1 } }
 `
-let service: Bench
+let service: ServiceBench
 beforeAll(async () => {
   service = await bench(RULES)
 })

@@ -10,32 +10,32 @@ export function rulesRoute(app: App, rules: LiveRules): void {
   app.get('/v1/rules', async () => ({
     ...(rules.live !== undefined && {
       version: rules.live.version,
-      since: instant(rules.live.since),
+      since: isoTime(rules.live.since),
       domains: [...rules.live.domains.values()].map(domainOf),
     }),
-    error: rules.failure === undefined ? null : errorOf(rules.failure),
+    error: rules.failure === undefined ? null : failureBody(rules.failure),
   }))
 }
 
-function instant(ms: number): string {
+function isoTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-function errorOf({ since, message, problems }: Failure): object {
-  return { since: instant(since), message, problems }
+function failureBody({ since, message, problems }: Failure): object {
+  return { since: isoTime(since), message, problems }
 }
 
 function domainOf({ domain, since }: LiveDomain): object {
   const { name, limits, descriptors } = domain
   return {
     name,
-    since: instant(since),
-    limits: limits.map(limitOf),
+    since: isoTime(since),
+    limits: limits.map(limitBody),
     descriptors: descriptorsOf(descriptors, []),
   }
 }
 
-function limitOf({
+function limitBody({
   name,
   key,
   limit,
@@ -53,7 +53,7 @@ function limitOf({
 /** Every limit of the tree under the entries that lead to it: `["message_type=marketing"]`. */
 function descriptorsOf(descriptors: Domain['descriptors'], above: readonly string[]): object[] {
   return descriptors.flatMap((descriptor) => {
-    const path = [...above, labelOf(descriptor)]
+    const path = [...above, descriptorLabel(descriptor)]
     const { rateLimit, shadowMode, quotaMode, source } = descriptor
     const below = descriptorsOf(descriptor.descriptors, path)
     if (rateLimit === undefined) return below
@@ -63,6 +63,6 @@ function descriptorsOf(descriptors: Domain['descriptors'], above: readonly strin
   })
 }
 
-function labelOf({ key, value }: Descriptor): string {
+function descriptorLabel({ key, value }: Descriptor): string {
   return value === undefined ? key : `${key}=${value}`
 }

@@ -5,35 +5,35 @@ export interface Schema {
   readonly [keyword: string]: unknown
 }
 
-const NUMBER: Schema = { type: 'number' }
-const MAYBE: Schema = { type: 'number', nullable: true }
-const TEXT: Schema = { type: 'string' }
-const FLAG: Schema = { type: 'boolean' }
+const NUMBER_SCHEMA: Schema = { type: 'number' }
+const NULLABLE_SCHEMA: Schema = { type: 'number', nullable: true }
+const TEXT_SCHEMA: Schema = { type: 'string' }
+const FLAG_SCHEMA: Schema = { type: 'boolean' }
 
-const FIGURES: Readonly<Record<keyof FiguresBody, Schema>> = {
-  policy: TEXT,
-  allowed: FLAG,
-  limit: MAYBE,
-  remaining: MAYBE,
-  retryAfterMs: MAYBE,
-  moreAfterMs: MAYBE,
-  resetAfterMs: MAYBE,
-  delayMs: NUMBER,
+const FIGURES_SCHEMA: Readonly<Record<keyof FiguresBody, Schema>> = {
+  policy: TEXT_SCHEMA,
+  allowed: FLAG_SCHEMA,
+  limit: NULLABLE_SCHEMA,
+  remaining: NULLABLE_SCHEMA,
+  retryAfterMs: NULLABLE_SCHEMA,
+  moreAfterMs: NULLABLE_SCHEMA,
+  resetAfterMs: NULLABLE_SCHEMA,
+  delayMs: NUMBER_SCHEMA,
 }
 
-const POLICY_FIELDS: Readonly<Record<keyof PolicyBody, Schema>> = {
-  ...FIGURES,
-  windowSeconds: NUMBER,
-  shadow: FLAG,
-  soft: FLAG,
-  blocked: FLAG,
+const POLICY_SCHEMA: Readonly<Record<keyof PolicyBody, Schema>> = {
+  ...FIGURES_SCHEMA,
+  windowSeconds: NUMBER_SCHEMA,
+  shadow: FLAG_SCHEMA,
+  soft: FLAG_SCHEMA,
+  blocked: FLAG_SCHEMA,
 }
 
 /** For the serialiser, which writes what is listed here. */
-export const ANSWER_FIELDS: Readonly<Record<keyof AnswerBody, Schema>> = {
-  ...FIGURES,
-  policies: { type: 'array', items: { type: 'object', properties: POLICY_FIELDS } },
-  degraded: FLAG,
-  priority: TEXT,
-  headers: { type: 'object', additionalProperties: TEXT },
+export const ANSWER_SCHEMA: Readonly<Record<keyof AnswerBody, Schema>> = {
+  ...FIGURES_SCHEMA,
+  policies: { type: 'array', items: { type: 'object', properties: POLICY_SCHEMA } },
+  degraded: FLAG_SCHEMA,
+  priority: TEXT_SCHEMA,
+  headers: { type: 'object', additionalProperties: TEXT_SCHEMA },
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answered, type Bench, bench, post } from '../testing.ts'
+import { type Answered, bench, post, type ServiceBench } from '../testing.ts'
 
 const RULES = `
 domain: shop
@@ -13,7 +13,7 @@ limits:
   - { name: cost, when: { path: /cost }, key: [], limit: 10/hour, algorithm: fixed-window }
   - { name: watched, when: { path: /watched }, key: [], limit: 1/hour, mode: shadow }
 `
-let service: Bench
+let service: ServiceBench
 beforeAll(async () => {
   service = await bench(RULES)
 })

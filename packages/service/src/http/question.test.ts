@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answered, type Bench, bench, post } from '../testing.ts'
+import { type Answered, bench, post, type ServiceBench } from '../testing.ts'
 
-let service: Bench
+let service: ServiceBench
 beforeAll(async () => {
   service = await bench('domain: shop\nlimits: [{ name: n, key: [], limit: 1/hour }]\n')
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answered, type Bench, bench, post } from '../testing.ts'
+import { type Answered, bench, post, type ServiceBench } from '../testing.ts'
 
 const RULES = `
 domain: ai
@@ -13,7 +13,7 @@ descriptors:
   - key: model
     rate_limit: { unit: minute, requests_per_unit: 100 }
 `
-let service: Bench
+let service: ServiceBench
 beforeAll(async () => {
   service = await bench(RULES, { secret: 'a' })
 })

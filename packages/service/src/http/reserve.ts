@@ -2,7 +2,7 @@ import { answerOf, type ReserveAnswerBody, readNoQuery, readReserve } from '@slu
 import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
-import { ANSWER_FIELDS } from './answer.ts'
+import { ANSWER_SCHEMA } from './answer.ts'
 
 /** `POST /v1/reserve`: charges an estimate, to be settled by commit or cancel. */
 export function reserveRoute(app: App, operations: Operations, bounds: Bounds): void {
@@ -11,7 +11,7 @@ export function reserveRoute(app: App, operations: Operations, bounds: Bounds): 
     {
       schema: {
         response: {
-          200: { type: 'object', properties: { ...ANSWER_FIELDS, id: { type: 'string', nullable: true } } },
+          200: { type: 'object', properties: { ...ANSWER_SCHEMA, id: { type: 'string', nullable: true } } },
         },
       },
     },

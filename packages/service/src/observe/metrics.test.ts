@@ -2,7 +2,7 @@ import { StoreError } from '@sluice/limiter'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import type { Store } from '@sluice/limiter/stores/store'
 import { afterEach, expect, test } from 'vitest'
-import { type Bench, bench, get, post } from '../testing.ts'
+import { bench, get, post, type ServiceBench } from '../testing.ts'
 
 const RULES = `
 domain: shop
@@ -13,19 +13,19 @@ limits:
 descriptors:
   - { key: to, detailed_metric: true, rate_limit: { unit: day, requests_per_unit: 1 } }
 `
-const opened: Bench[] = []
+const opened: ServiceBench[] = []
 afterEach(async () => {
   for (const one of opened.splice(0)) await one.close()
 })
 
-async function open(options: Parameters<typeof bench>[1] = {}): Promise<Bench> {
+async function open(options: Parameters<typeof bench>[1] = {}): Promise<ServiceBench> {
   const service = await bench(RULES, options)
   opened.push(service)
   return service
 }
 
 /** Samples by name and labels, of a text in which every line is one, or a comment. */
-async function scrape({ admin }: Bench): Promise<Map<string, number>> {
+async function scrape({ admin }: ServiceBench): Promise<Map<string, number>> {
   const { statusCode, headers, body } = await admin.inject({ method: 'GET', url: '/metrics' })
   expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
   const samples = new Map<string, number>()
@@ -39,7 +39,7 @@ async function scrape({ admin }: Bench): Promise<Map<string, number>> {
   return samples
 }
 
-const check = (service: Bench, path: string, more: object = {}): Promise<unknown> =>
+const check = (service: ServiceBench, path: string, more: object = {}): Promise<unknown> =>
   post(service.http, '/v1/check', { domain: 'shop', request: { path, ...more } })
 const decisions = (policy: string, outcome: string): string =>
   `sluice_policy_decisions_total{domain="shop",policy="${policy}",outcome="${outcome}"}`

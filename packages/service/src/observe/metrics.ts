@@ -4,7 +4,7 @@ import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Stores } from '../stores.ts'
 import { versionOf } from '../version.ts'
-import type { Tallies, Tally } from './tallies.ts'
+import type { PolicyTally, Tallies } from './tallies.ts'
 
 /** What Prometheus reads, and the events that it is made of. */
 export interface Metrics {
@@ -12,7 +12,9 @@ export interface Metrics {
   readonly observe: Observer
 }
 
-const SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
+const SECONDS_BUCKETS = [
+  0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
+]
 
 export function createMetrics(tallies: Tallies, { store, fallback }: Stores): Metrics {
   const registry = new Registry()
@@ -31,13 +33,13 @@ export function createMetrics(tallies: Tallies, { store, fallback }: Stores): Me
   const duration = new Histogram({
     name: 'sluice_decision_duration_seconds',
     help: 'Time from a question to its answer, without the network',
-    buckets: SECONDS,
+    buckets: SECONDS_BUCKETS,
     registers,
   })
   const answers = new Histogram({
     name: 'sluice_store_answer_duration_seconds',
     help: 'Time that a shared store took to answer',
-    buckets: SECONDS,
+    buckets: SECONDS_BUCKETS,
     registers,
   })
   const failures = new Counter({
@@ -68,7 +70,7 @@ export function createMetrics(tallies: Tallies, { store, fallback }: Stores): Me
 }
 
 /** A counter whose values are kept elsewhere, as plain integers, and read when it is scraped. */
-function read<Label extends string, T>(
+function registerCounter<Label extends string, T>(
   registers: Registry[],
   name: string,
   help: string,
@@ -89,7 +91,7 @@ function read<Label extends string, T>(
 }
 
 function reportRequests({ domains }: Tallies, registers: Registry[]): void {
-  read(
+  registerCounter(
     registers,
     'sluice_requests_total',
     'Requests decided',
@@ -100,7 +102,7 @@ function reportRequests({ domains }: Tallies, registers: Registry[]): void {
       [{ domain, outcome: 'denied' }, denied],
     ],
   )
-  read(
+  registerCounter(
     registers,
     'sluice_requests_degraded_total',
     'Requests decided without the store, of those in sluice_requests_total',
@@ -111,8 +113,8 @@ function reportRequests({ domains }: Tallies, registers: Registry[]): void {
 }
 
 function reportPolicies(tallies: Tallies, registers: Registry[]): void {
-  const policies = (): readonly Tally[] => tallies.policies
-  read(
+  const policies = (): readonly PolicyTally[] => tallies.policies
+  registerCounter(
     registers,
     'sluice_policy_decisions_total',
     'What each policy said, for itself: error means without the store, would_limit is said in shadow mode',
@@ -125,7 +127,7 @@ function reportPolicies(tallies: Tallies, registers: Registry[]): void {
       [{ domain, policy, outcome: 'would_limit' }, shadow],
     ],
   )
-  read(
+  registerCounter(
     registers,
     'sluice_policy_soft_total',
     'Decisions past the policy’s soft threshold',
@@ -133,7 +135,7 @@ function reportPolicies(tallies: Tallies, registers: Registry[]): void {
     policies,
     ({ domain, policy, soft }) => [[{ domain, policy }, soft]],
   )
-  read(
+  registerCounter(
     registers,
     'sluice_policy_key_missing_total',
     'Requests that a policy skipped, because they lack a part of its key',
@@ -152,7 +154,7 @@ function reportMemory(store: MemoryStore, registers: Registry[]): void {
       this.set(store.size)
     },
   })
-  read(
+  registerCounter(
     registers,
     'sluice_store_shared_charges_total',
     'Charges to keys beyond the most that the store holds, who share buckets',

@@ -2,7 +2,7 @@ import type { PolicyFigures } from '@sluice/limiter'
 import type { Event, Observer } from '@sluice/limiter/events'
 
 /** What became of requests at one policy. */
-export interface Tally {
+export interface PolicyTally {
   readonly domain: string
   readonly policy: string
   allowed: number
@@ -26,16 +26,16 @@ export interface DomainTally {
 }
 
 /** Policies counted apart, over all domains. */
-const MOST = 10_000
-/** Under which all others are counted: those beyond {@link MOST}, and limits that requests bring themselves. */
+const MOST_POLICIES = 10_000
+/** Under which all others are counted: those beyond {@link MOST_POLICIES}, and limits that requests bring themselves. */
 const OTHERS = 'others'
 
 /** Counts decisions by names that the rulebook has, never by anything a client sent. Looking is not counted. */
 export class Tallies {
   readonly domains: Map<string, DomainTally> = new Map()
-  readonly policies: Tally[] = []
+  readonly policies: PolicyTally[] = []
   readonly #known: (domain: string, policy: string) => boolean
-  readonly #byName = new Map<string, Map<string, Tally>>()
+  readonly #byName = new Map<string, Map<string, PolicyTally>>()
 
   constructor(known: (domain: string, policy: string) => boolean) {
     this.#known = known
@@ -58,11 +58,11 @@ export class Tallies {
     return tally
   }
 
-  #policy(domain: string, policy: string): Tally {
-    const tallies = this.#byName.get(domain) ?? new Map<string, Tally>()
+  #policy(domain: string, policy: string): PolicyTally {
+    const tallies = this.#byName.get(domain) ?? new Map<string, PolicyTally>()
     const known = tallies.get(policy)
     if (known !== undefined) return known
-    if (policy !== OTHERS && (this.policies.length >= MOST || !this.#known(domain, policy))) {
+    if (policy !== OTHERS && (this.policies.length >= MOST_POLICIES || !this.#known(domain, policy))) {
       return this.#policy(domain, OTHERS)
     }
     const tally = { domain, policy, allowed: 0, limited: 0, error: 0, shadow: 0, soft: 0, keyMissing: 0 }
@@ -72,7 +72,7 @@ export class Tallies {
   }
 }
 
-function count(tally: Tally, { allowed, shadow, soft }: PolicyFigures, degraded: boolean): void {
+function count(tally: PolicyTally, { allowed, shadow, soft }: PolicyFigures, degraded: boolean): void {
   if (degraded) tally.error++
   else if (allowed) tally.allowed++
   else if (shadow === true) tally.shadow++

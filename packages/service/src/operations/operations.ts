@@ -2,7 +2,7 @@ import type { Observer } from '@sluice/limiter/events'
 import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
 import type { LiveRules, Reload } from '../rules/live-rules.ts'
 import { type ReservationIds, reservationIds } from './reservation-id.ts'
-import { type Reservation, reserve } from './reserve.ts'
+import { type ReservedAnswer, reserve } from './reserve.ts'
 import { resetPolicy, resetRequest } from './reset.ts'
 import { type ActualCosts, settle } from './settle.ts'
 
@@ -15,7 +15,7 @@ export interface Operations {
   check(question: Question): Promise<Reply>
   peek(question: Question): Promise<Reply>
   /** Charges an estimate, to be settled by `commit` or `cancel`. */
-  reserve(question: Question, ttlMs: number): Promise<Reservation>
+  reserve(question: Question, ttlMs: number): Promise<ReservedAnswer>
   commit(id: string, actual: ActualCosts): Promise<void>
   cancel(id: string): Promise<void>
   /** Forgets what a request's keys have used. @returns the names of the policies */

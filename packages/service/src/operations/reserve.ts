@@ -4,7 +4,7 @@ import type { Pipeline, Question, ReservedReply } from '@sluice/limiter/pipeline
 import type { ReservationIds, ReservedCharge } from './reservation-id.ts'
 
 /** A reply, and the id by which its charge is settled; `null` when nothing was charged. */
-export interface Reservation extends ReservedReply {
+export interface ReservedAnswer extends ReservedReply {
   readonly id: string | null
 }
 
@@ -14,7 +14,7 @@ export async function reserve(
   ids: ReservationIds,
   question: Question,
   ttlMs: number,
-): Promise<Reservation> {
+): Promise<ReservedAnswer> {
   const reply = await pipeline.reserve(question, ttlMs)
   const left = receiptOf(reply.decision)!
   if (!left.charged) return { ...reply, id: null }

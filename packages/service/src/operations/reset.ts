@@ -28,12 +28,12 @@ export async function resetPolicy(
   const rules = [...limitRules(compiled), ...descriptorRules(compiled)].filter(({ name }) => name === policy)
   if (rules.length === 0)
     throw new OperationError('unknown', `the domain has no policy ${JSON.stringify(policy.slice(0, 100))}`)
-  await pipeline.engine.reset(distinct(rules).map((rule): StateName => ({ rule, key })))
+  await pipeline.engine.reset(distinctRules(rules).map((rule): StateName => ({ rule, key })))
   return [policy]
 }
 
 /** Quotas of one kind share their counters. */
-function distinct(rules: readonly Rule[]): readonly Rule[] {
+function distinctRules(rules: readonly Rule[]): readonly Rule[] {
   const byCounter = new Map(rules.map((rule) => [`${rule.namespace}\0${rule.plan.kind}`, rule]))
   return [...byCounter.values()]
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { type Answered, type Bench, bench, post, rulesFolder } from '../testing.ts'
+import { type Answered, bench, post, rulesFolder, type ServiceBench } from '../testing.ts'
 import { LiveRules, type Reload } from './live-rules.ts'
 
 const rulesOf = (limit: string, more = ''): string =>
@@ -11,15 +11,15 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close()
 })
 
-async function open(rulebook: string): Promise<Bench> {
+async function open(rulebook: string): Promise<ServiceBench> {
   const service = await bench(rulebook)
   opened.push(service)
   return service
 }
-const use = ({ http }: Bench, cost: number): Promise<Answered> =>
+const use = ({ http }: ServiceBench, cost: number): Promise<Answered> =>
   post(http, '/v1/check', { domain: 'd', request: { attributes: { user: 'ada' } }, cost })
 
-async function change(service: Bench, rulebook: string): Promise<Reload> {
+async function change(service: ServiceBench, rulebook: string): Promise<Reload> {
   await service.folder.write('rules.yaml', rulebook)
   return service.rules.reload()
 }

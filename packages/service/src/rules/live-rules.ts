@@ -10,7 +10,7 @@ import {
   limitRules,
   type Rules,
 } from '@sluice/limiter/rules'
-import { type LoadOptions, loadRulebook, type Problem, RulebookError } from '@sluice/rulebook'
+import { type FileProblem, type LoadOptions, loadRulebook, RulebookError } from '@sluice/rulebook'
 
 /** What a reload came to. */
 export type Reload =
@@ -37,7 +37,7 @@ export interface LiveDomain {
 /** Why the files, as they are now, are not in force. */
 export interface Failure {
   readonly message: string
-  readonly problems: readonly Problem[]
+  readonly problems: readonly FileProblem[]
   /** When a reload first failed since one last worked. */
   readonly since: number
 }
@@ -104,7 +104,7 @@ export class LiveRules {
       const before = this.#live?.domains.get(domain.name)
       domains.set(domain.name, {
         domain,
-        policies: policyNames(rules.domains.get(domain.name)!),
+        policies: reportedNames(rules.domains.get(domain.name)!),
         since: before !== undefined && isDeepStrictEqual(before.domain, domain) ? before.since : since,
       })
     }
@@ -114,7 +114,7 @@ export class LiveRules {
 }
 
 /** Names under which a domain's policies are reported. */
-function policyNames(domain: CompiledDomain): ReadonlySet<string> {
+function reportedNames(domain: CompiledDomain): ReadonlySet<string> {
   return new Set([...limitRules(domain), ...descriptorRules(domain)].map(({ name }) => name))
 }
 

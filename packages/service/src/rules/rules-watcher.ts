@@ -18,7 +18,7 @@ export class RulesWatcher {
   readonly #poll: NodeJS.Timeout
   #settling: NodeJS.Timeout | undefined
   #seen: string | undefined
-  #told: string | undefined
+  #reported: string | undefined
   #closed = false
 
   constructor(
@@ -45,8 +45,8 @@ export class RulesWatcher {
     if (this.#closed) return
     this.#follow(folders)
     if (state !== this.#seen) this.#lookSoon()
-    else if (state !== this.#told) {
-      this.#told = state
+    else if (state !== this.#reported) {
+      this.#reported = state
       this.#changed()
     }
     this.#seen = state

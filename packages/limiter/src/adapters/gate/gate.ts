@@ -10,7 +10,7 @@ import type { FrameworkArgs, IncomingRequest } from './incoming-request.ts'
 import { limitSourceOf } from './limits/choose-source.ts'
 import type { LimitSource } from './limits/limit-source.ts'
 import type { GateOptions } from './options/options.ts'
-import { type Settings, settingsOf } from './options/settings.ts'
+import { type GateSettings, gateSettingsOf } from './options/settings.ts'
 import { infoOf, type RateLimitInfo } from './verdict/info.ts'
 import { verdictMaker } from './verdict/make-verdict.ts'
 import { plainProblem } from './verdict/refusal.ts'
@@ -36,7 +36,7 @@ const FORBIDDEN: Verdict = {
   refusal: plainProblem(403, 'Forbidden', 'This caller is not admitted.'),
 }
 /** For requests without a key, where those are refused: no wait helps. */
-const NEVER: Decision = {
+const KEYLESS_REFUSAL: Decision = {
   allowed: false,
   policy: 'missing-key',
   limit: 0,
@@ -51,7 +51,7 @@ const NEVER: Decision = {
 
 /**
  * @param more names of options that the framework's adapter reads itself
- * @throws ConfigError for options that are wrong, or mean nothing together
+ * @throws ConfigError for options that are wrong, or contradict each other
  * @example
  * const gate = createGate<[Request]>({ limit: 100, period: '1m', key: (request) => request.headers.get('x-user') ?? '' })
  * const { refusal } = await gate.enter(incoming)
@@ -60,7 +60,7 @@ export function createGate<N extends FrameworkArgs>(
   options: GateOptions<N>,
   more: readonly string[] = [],
 ): Gate<N> {
-  const settings = settingsOf(options, more)
+  const settings = gateSettingsOf(options, more)
   const { requestPropertyName, wallClock } = settings
   const source = limitSourceOf(settings)
   const evaluate = evaluator(settings, source)
@@ -92,7 +92,7 @@ function badRequest(error: unknown): Verdict {
 
 /** The steps of one request: is it skipped, who calls, is the caller listed, what do the limits decide. */
 function evaluator<N extends FrameworkArgs>(
-  settings: Settings<N>,
+  settings: GateSettings<N>,
   source: LimitSource<N>,
 ): (incoming: IncomingRequest<N>, evaluation: Evaluation) => MaybePromise<Verdict> {
   const { skip, cost = 1, denyList = [], allowList = [] } = settings
@@ -120,7 +120,7 @@ function evaluator<N extends FrameworkArgs>(
     warn?.(incoming, address)
     const listed = denied?.(shown, address) ?? (keyless === 'skip' ? PASS : exempt?.(shown, address))
     if (listed !== undefined) return listed
-    const decision = keyless === 'deny' ? NEVER : decided(incoming, caller)
+    const decision = keyless === 'deny' ? KEYLESS_REFUSAL : decided(incoming, caller)
     return isPromise(decision)
       ? andThenWith(decision, verdict, incoming, evaluation, caller)
       : verdict(decision, incoming, evaluation, caller)

@@ -5,8 +5,8 @@ import type {
   OperationDefinitionNode,
   SelectionSetNode,
 } from 'graphql'
+import { MAX } from '../../core/decide/integers.ts'
 
-const MAX = Number.MAX_SAFE_INTEGER
 /** Arguments that say how many of a field's objects are asked for. */
 const LENGTHS = new Set(['first', 'last', 'limit'])
 
@@ -19,7 +19,7 @@ export interface Costed {
 /**
  * A plain measure of an operation, at least 1: every field costs 1, whatever its alias, and what is selected below a
  * field with `first`, `last` or `limit` costs that many times. `{ users(first: 50) { name posts(first: 10) { title } } }`
- * costs 1 + 50 · (1 + 1 + 10 · 1) = 601. What cannot be told (no such operation, a length that is no number) counts
+ * costs 1 + 50 · (1 + 1 + 10 · 1) = 601. What cannot be measured (no such operation, a length that is no number) counts
  * as it is written: once. At most 2^53−1.
  * @example
  * operationCost({ document: parse('{ users(first: 50) { name } }') }) // 51
@@ -45,11 +45,11 @@ export function operationCost({ document, operationName, variables }: Costed): n
       ]
     }),
   )
-  return Math.max(1, costOf(operation.selectionSet, fragments, values))
+  return Math.max(1, selectionCost(operation.selectionSet, fragments, values))
 }
 
 /** A fragment is measured once, however often it is spread, and costs nothing inside itself: that is no operation. */
-function costOf(
+function selectionCost(
   selections: SelectionSetNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   values: ReadonlyMap<string, unknown>,
@@ -71,7 +71,7 @@ function costOf(
       else if (selection.kind === 'InlineFragment') cost += costOfSet(selection.selectionSet)
       else
         cost +=
-          1 + (selection.selectionSet ? lengthOf(selection, values) * costOfSet(selection.selectionSet) : 0)
+          1 + (selection.selectionSet ? listLength(selection, values) * costOfSet(selection.selectionSet) : 0)
       cost = Math.min(cost, MAX)
     }
     return cost
@@ -79,7 +79,7 @@ function costOf(
   return costOfSet(selections)
 }
 
-function lengthOf({ arguments: given = [] }: FieldNode, values: ReadonlyMap<string, unknown>): number {
+function listLength({ arguments: given = [] }: FieldNode, values: ReadonlyMap<string, unknown>): number {
   const value = given.find(({ name }) => LENGTHS.has(name.value))?.value
   const length =
     value?.kind === 'IntValue'

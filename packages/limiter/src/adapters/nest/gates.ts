@@ -1,16 +1,16 @@
 import { createGate, type Gate } from '../gate/gate.ts'
 import { mergedOptions } from '../gate/options/merge.ts'
-import { type NestModuleOptions, type NestOptions, OWN, translated } from './options.ts'
-import type { FrameworkArgs } from './parts.ts'
+import { NEST_OPTIONS, type NestModuleOptions, type NestOptions, translated } from './options.ts'
+import type { NestArgs } from './parts.ts'
 
 /** The limiters of a module: the general one, and those of handlers and classes, made when they are first met. */
 export class Gates {
-  readonly general: Gate<FrameworkArgs> | undefined
+  readonly general: Gate<NestArgs> | undefined
   readonly exception: NestOptions['exception']
   readonly #options: NestModuleOptions
-  readonly #own = new WeakMap<object, Gate<FrameworkArgs>>()
+  readonly #own = new WeakMap<object, Gate<NestArgs>>()
 
-  /** @throws ConfigError for options that mean nothing */
+  /** @throws ConfigError for invalid options */
   constructor(options: NestModuleOptions) {
     this.#options = translated(options)
     this.exception = options.exception
@@ -18,7 +18,7 @@ export class Gates {
   }
 
   /** @param id tells the counters of this handler or class apart from others in a store */
-  ownOf(target: object, own: NestOptions, id: string): Gate<FrameworkArgs> {
+  ownOf(target: object, own: NestOptions, id: string): Gate<NestArgs> {
     const known = this.#own.get(target)
     if (known !== undefined) return known
     const { name } = this.#options
@@ -29,6 +29,6 @@ export class Gates {
   }
 }
 
-function gateOf(options: NestModuleOptions): Gate<FrameworkArgs> {
-  return createGate<FrameworkArgs>(options, OWN)
+function gateOf(options: NestModuleOptions): Gate<NestArgs> {
+  return createGate<NestArgs>(options, NEST_OPTIONS)
 }

@@ -3,7 +3,7 @@ import { ConfigError } from '../../core/errors.ts'
 import type { RateLimitInfo } from '../gate/hosts/node-http.ts'
 import type { GateOptions } from '../gate/options/options.ts'
 import { checkNames } from '../gate/options/settings.ts'
-import { type FrameworkArgs, requestOf } from './parts.ts'
+import { type NestArgs, requestOf } from './parts.ts'
 
 /** Names that @nestjs/throttler has for the same things. */
 interface ThrottlerNames {
@@ -15,14 +15,14 @@ interface ThrottlerNames {
   // biome-ignore lint/suspicious/noExplicitAny: what it is given is the platform's
   readonly getTracker?: (request: any, context: ExecutionContext) => string | PromiseLike<string>
   /** `message` */
-  readonly errorMessage?: GateOptions<FrameworkArgs>['message']
+  readonly errorMessage?: GateOptions<NestArgs>['message']
   /** `dialect: []` where false. */
   readonly setHeaders?: boolean
   /** `ipv6Subnet` */
   readonly ipv6SubnetPrefix?: number
 }
 
-export interface NestOptions extends GateOptions<FrameworkArgs>, ThrottlerNames {
+export interface NestOptions extends GateOptions<NestArgs>, ThrottlerNames {
   /**
    * Makes what is thrown on a refusal by a quota. Default: an HttpException with the refusal's status and body; for
    * GraphQL one whose `extensions` servers read; for gateways a WsException with the body.
@@ -36,7 +36,7 @@ export interface NestModuleOptions extends NestOptions {
 }
 
 /** Options that the gate does not know. */
-export const OWN = ['global', 'exception'] as const
+export const NEST_OPTIONS = ['global', 'exception'] as const
 
 /** Options under our names. @throws ConfigError for what has none, or is there under both */
 export function translated(options: NestModuleOptions): NestModuleOptions {
@@ -54,6 +54,6 @@ export function translated(options: NestModuleOptions): NestModuleOptions {
   const twice = Object.keys(theirs).find((name) => ours[name as keyof typeof ours] !== undefined)
   if (twice !== undefined) throw new ConfigError(`${twice} is given twice, under two names`)
   const all = { ...ours, ...theirs }
-  checkNames(all, OWN)
+  checkNames(all, NEST_OPTIONS)
   return all
 }

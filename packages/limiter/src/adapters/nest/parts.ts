@@ -3,11 +3,11 @@ import type { ExecutionContext } from '@nestjs/common'
 import { anew, incomingRequestOf } from '../gate/hosts/node-http.ts'
 import type { IncomingRequest } from '../gate/incoming-request.ts'
 
-export type FrameworkArgs = [ExecutionContext]
+export type NestArgs = [ExecutionContext]
 
 /** What a limiter needs of whatever is about to be handled. */
 export interface Parts {
-  readonly incoming: IncomingRequest<FrameworkArgs>
+  readonly incoming: IncomingRequest<NestArgs>
   /** Absent where there is none: for messages, and where a GraphQL context has none. */
   readonly response?: ServerResponse | undefined
 }
@@ -23,7 +23,7 @@ interface GraphqlContext {
 }
 
 export function partsOf(context: ExecutionContext): Parts {
-  const args: FrameworkArgs = [context]
+  const args: NestArgs = [context]
   switch (context.getType<string>()) {
     case 'http': {
       const [request, response] = context.getArgs<[Raw<IncomingMessage>, Raw<ServerResponse>]>()
@@ -60,11 +60,11 @@ interface Client {
   readonly _socket?: { readonly remoteAddress?: string }
   readonly handshake?: {
     readonly address?: string
-    readonly headers?: IncomingRequest<FrameworkArgs>['headers']
+    readonly headers?: IncomingRequest<NestArgs>['headers']
   }
 }
 
-function socketArrival({ _socket, handshake }: Client, args: FrameworkArgs): IncomingRequest<FrameworkArgs> {
+function socketArrival({ _socket, handshake }: Client, args: NestArgs): IncomingRequest<NestArgs> {
   return {
     ...bareArrival(args),
     peer: handshake?.address ?? _socket?.remoteAddress,
@@ -72,6 +72,6 @@ function socketArrival({ _socket, handshake }: Client, args: FrameworkArgs): Inc
   }
 }
 
-function bareArrival(args: FrameworkArgs): IncomingRequest<FrameworkArgs> {
+function bareArrival(args: NestArgs): IncomingRequest<NestArgs> {
   return { args, method: '', url: '/', host: undefined, peer: undefined, headers: {}, request: {} }
 }

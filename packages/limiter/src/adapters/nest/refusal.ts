@@ -15,7 +15,7 @@ export async function exceptionOf(
     case 'ws': {
       // Where there is a gateway, it is there.
       const { WsException } = await import('@nestjs/websockets')
-      return new WsException(messageOf(refusal, retryAfterOf(verdict)))
+      return new WsException(messageBody(refusal, retryAfterOf(verdict)))
     }
     default:
       return new HttpException(refusal.body as object, refusal.status)
@@ -38,7 +38,7 @@ class GraphqlRefusal extends HttpException {
 }
 
 /** A message has no headers to say when to come back. */
-function messageOf({ body, type }: Refusal, retryAfter: number | undefined): string | object {
+function messageBody({ body, type }: Refusal, retryAfter: number | undefined): string | object {
   if (type !== 'application/problem+json' || retryAfter === undefined) return body as string | object
   return { ...(body as object), retryAfter }
 }

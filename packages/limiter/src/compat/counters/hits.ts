@@ -18,9 +18,12 @@ export interface CompatOptions {
 /**
  * Where a store for another library keeps its counters. @throws ConfigError for a store without a name
  * @example
- * const { store, name } = placeOf(options, 'express-rate-limit')
+ * const { store, name } = counterPlaceOf(options, 'express-rate-limit')
  */
-export function placeOf({ store, name }: CompatOptions, otherwise: string): { store: Store; name: string } {
+export function counterPlaceOf(
+  { store, name }: CompatOptions,
+  otherwise: string,
+): { store: Store; name: string } {
   if (store !== undefined && name === undefined) {
     throw new ConfigError('counters in a store need a name, to keep them apart from others')
   }
@@ -34,7 +37,7 @@ export interface Hits {
 }
 
 /** These libraries take numbers for keys, too: users' ids, say. */
-export function textOf(key: string): string {
+export function keyText(key: string): string {
   return Number.isFinite(key) ? String(key) : key
 }
 
@@ -65,13 +68,13 @@ export function hitCounter(store: Store, name: string, windowMs: number): HitCou
     endsInMs: resetAfterMs ?? 0,
   })
   return {
-    hit: (key) => andThen(limiter.check(textOf(key)), hitsOf),
-    look: (key) => andThen(limiter.peek(textOf(key)), hitsOf),
+    hit: (key) => andThen(limiter.check(keyText(key)), hitsOf),
+    look: (key) => andThen(limiter.peek(keyText(key)), hitsOf),
     takeBack: (key) =>
-      andThen(limiter.peek(textOf(key)), (decision) => {
+      andThen(limiter.peek(keyText(key)), (decision) => {
         const { steps, outcome } = receiptOf(decision)!
         return store.settle([{ step: steps[0]!, at: outcome.at, change: -1 }])
       }),
-    forget: (key) => limiter.reset(textOf(key)),
+    forget: (key) => limiter.reset(keyText(key)),
   }
 }

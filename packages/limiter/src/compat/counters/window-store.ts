@@ -1,6 +1,6 @@
 import { ConfigError } from '../../core/errors.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
-import { type CompatOptions, type HitCounter, type Hits, hitCounter, placeOf } from './hits.ts'
+import { type CompatOptions, counterPlaceOf, type HitCounter, type Hits, hitCounter } from './hits.ts'
 
 export interface WindowInfo {
   totalHits: number
@@ -18,13 +18,13 @@ export class WindowStore {
   /** Whether no other instance can meet the keys here. */
   readonly localKeys: boolean
   readonly prefix: string
-  readonly #anew: () => ReturnType<typeof placeOf>
-  #place: ReturnType<typeof placeOf>
+  readonly #anew: () => ReturnType<typeof counterPlaceOf>
+  #place: ReturnType<typeof counterPlaceOf>
   #windowMs: number | undefined
   #counter: HitCounter | undefined
 
   constructor(options: CompatOptions, otherwise: string) {
-    this.#anew = () => placeOf(options, otherwise)
+    this.#anew = () => counterPlaceOf(options, otherwise)
     this.#place = this.#anew()
     this.localKeys = options.store === undefined
     this.prefix = this.#place.name
@@ -38,11 +38,11 @@ export class WindowStore {
 
   /** `undefined` for a key without hits. */
   get(key: string): MaybePromise<WindowInfo | undefined> {
-    return andThen(this.#hits.look(key), (hits) => (hits.hits === 0 ? undefined : infoOf(hits)))
+    return andThen(this.#hits.look(key), (hits) => (hits.hits === 0 ? undefined : windowInfoOf(hits)))
   }
 
   increment(key: string): MaybePromise<WindowInfo> {
-    return andThen(this.#hits.hit(key), infoOf)
+    return andThen(this.#hits.hit(key), windowInfoOf)
   }
 
   decrement(key: string): MaybePromise<void> {
@@ -66,6 +66,6 @@ export class WindowStore {
   }
 }
 
-function infoOf({ hits, endsInMs }: Hits): WindowInfo {
+function windowInfoOf({ hits, endsInMs }: Hits): WindowInfo {
   return { totalHits: hits, resetTime: new Date(Date.now() + endsInMs) }
 }

@@ -1,4 +1,4 @@
-import type { Options, Settings } from './option.ts'
+import type { Options, OptionValues } from './option.ts'
 import type { BasePolicy } from './policy.ts'
 
 /** The integers of one key. `cells[offset]` is always the instant of the key's last admission; all zero: never seen. */
@@ -71,7 +71,7 @@ export interface Algorithm<P extends Plan = Plan, O extends Options = Options> e
   /** What a policy may say beside its limit and period. Declared here and nowhere else. */
   readonly options: O
   /** @throws ConfigError when the policy cannot be kept exactly. Options were checked before. */
-  plan(policy: BasePolicy & Settings<O>): P
+  plan(policy: BasePolicy & OptionValues<O>): P
   /**
    * Takes `cost` ≥ 1, whether it fits or not, up to `plan.ceiling` in use. `chargeId` names what `refund` may give
    * back, `left` is as for `wait`.

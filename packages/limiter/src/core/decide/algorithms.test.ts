@@ -1,4 +1,4 @@
-import { replay, subjectOf, workedExample } from '@sluice/conformance'
+import { replay, stateUnderTest, workedExample } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../errors.ts'
 import { type AlgorithmName, algorithms, type Policy, planOf } from './algorithms.ts'
@@ -31,10 +31,10 @@ describe.each(names)('%s', (algorithm) => {
 
   it('holds what was used against a changed limit (FB-084)', () => {
     const left = (before: number, used: number, after: number): number => {
-      const subject = subjectOf(planOf({ algorithm, limit: before, period: '1m' }))
-      subject.decide(AT, used, 1)
+      const state = stateUnderTest(planOf({ algorithm, limit: before, period: '1m' }))
+      state.decide(AT, used, 1)
       const plan = planOf({ algorithm, limit: after, period: '1m' })
-      return Math.max(0, plan.algorithm.remaining(plan, subject.cells, 0, AT))
+      return Math.max(0, plan.algorithm.remaining(plan, state.cells, 0, AT))
     }
     expect([left(15, 15, 20), left(20, 15, 10), left(5_000_000, 35, 10), left(10, 4, 0)]).toEqual([
       5, 0, 0, 0,

@@ -4,7 +4,7 @@ import { concurrency } from './concurrency/concurrency.ts'
 import { fixedWindow } from './fixed-window/fixed-window.ts'
 import { gcra } from './gcra/gcra.ts'
 import { leakyBucket } from './leaky-bucket/leaky-bucket.ts'
-import { checkOption, type Option, type Settings } from './option.ts'
+import { checkOption, type Option, type OptionValues } from './option.ts'
 import type { BasePolicy } from './policy.ts'
 import { slidingWindowCounter } from './sliding-window-counter/sliding-window-counter.ts'
 import { slidingWindowLog } from './sliding-window-log/sliding-window-log.ts'
@@ -41,7 +41,7 @@ type Intersection<Union> = (Union extends unknown ? (each: Union) => void : neve
 type OptionsOfAll = Intersection<Algorithms[AlgorithmName]['options']>
 
 /** The options of all algorithms, as a policy gives them. */
-export type AlgorithmSettings = Settings<OptionsOfAll>
+export type AlgorithmSettings = OptionValues<OptionsOfAll>
 
 /** `limit` units per `period`, by an algorithm and its options. A {@link Plan} is made of it once. */
 export type Policy = BasePolicy & { readonly algorithm: AlgorithmName } & AlgorithmSettings

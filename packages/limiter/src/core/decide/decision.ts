@@ -19,7 +19,7 @@ export interface PolicyFigures extends Figures {
 /**
  * The answer to one request: the figures are those of the *binding* policy, the one that decided: on a refusal
  * that with the longest wait, else that with the least remaining; ties go to the first. Durations are in
- * milliseconds and may carry a fraction; they count from the decision. Nobody changes a decision later.
+ * milliseconds and may carry a fraction; they count from the decision. A decision is not changed later.
  */
 export interface Decision extends Figures {
   /** The binding policy's name; `''` when no policy applied, and then `limit` and `remaining` are infinite. */

@@ -1,6 +1,6 @@
 import type { Algorithm, Cells, Plan } from './algorithm.ts'
 import { ceilDiv, floorDiv, MAX, unitFor, wholeNumber } from './integers.ts'
-import { type Settings, type WholeOption, whole } from './option.ts'
+import { type OptionValues, type WholeOption, whole } from './option.ts'
 import { periodTicks } from './period.ts'
 import type { BasePolicy } from './policy.ts'
 
@@ -18,7 +18,7 @@ export const bucketOptions: BucketOptions = { burst: whole(1, 'Capacity of a buc
  * `cells[offset + 1]` is the level in use, in 1/period of a unit, so that one unit of time drains exactly `limit` of
  * it. It does not depend on the limit: a changed limit keeps what was used.
  */
-export function levelPlan(algorithm: Algorithm, policy: BasePolicy & Settings<BucketOptions>): Plan {
+export function levelPlan(algorithm: Algorithm, policy: BasePolicy & OptionValues<BucketOptions>): Plan {
   const limit = wholeNumber('limit', policy.limit, 0)
   const capacity = policy.burst ?? limit
   const ticks = periodTicks(policy)

@@ -24,7 +24,7 @@ export type Options = Readonly<Record<string, Option>>
 export type NoOptions = Record<never, Option>
 
 /** The values that a policy may give to such options. */
-export type Settings<O extends Options> = {
+export type OptionValues<O extends Options> = {
   readonly [Name in keyof O]?: O[Name] extends ChoiceOption<infer Word> ? Word : number
 }
 

@@ -1,6 +1,6 @@
 import type { Figures } from './figures.ts'
 
-/** What a store answers of the steps of one request, run as one. Nobody writes to it later. */
+/** What a store answers of the steps of one request, run as one. It is not written to later. */
 export interface Outcome {
   readonly allowed: boolean
   /** The store's clock, in microseconds: the instant of the decision, and of its charges unless `chargedAt` is there. */

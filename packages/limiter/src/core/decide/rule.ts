@@ -58,7 +58,7 @@ export interface RuleOptions {
  * Makes a rule of a plan and of what else was said.
  * @param name as clients see it
  * @param namespace of its counters: rules of one namespace and one kind of plan share them
- * @throws ConfigError for options that are wrong, or mean nothing together; `path` names the option
+ * @throws ConfigError for options that are wrong, or contradict each other; `path` names the option
  * @example
  * const plan = planOf({ algorithm: 'token-bucket', limit: 10, period: '1s' })
  * const rule = ruleOf('api', 'shop/api', plan, { soft: 0.8 })
@@ -77,7 +77,7 @@ export function ruleOf(name: string, namespace: string, plan: Plan, options: Rul
     onStoreError,
     windowSeconds: windowSecondsOf(plan),
     soft,
-    block: canRefuse(role) ? blockOf(options) : undefined,
+    block: canRefuse(role) ? blockPlanOf(options) : undefined,
     prefetch: prefetchOf(options.prefetch, plan),
     jitter,
     spread: spread ? plan.period * plan.unit : 0,
@@ -90,7 +90,7 @@ function roleOf({ mode, onLimit, quota }: RuleOptions): Role {
   return quota ? 'quota' : 'enforce'
 }
 
-function blockOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
+function blockPlanOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
   if (block === undefined) return blockable ? blockByHand : undefined
   return below('block', () => blockPlan(block))
 }
@@ -118,7 +118,7 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
       'a rule that only lowers the priority refuses no request, so it cannot block',
     ),
     () => {
-      if (block !== undefined) blockOf(options)
+      if (block !== undefined) blockPlanOf(options)
     },
     check(soft === 0, 'soft', 'soft must be above 0, up to 1'),
     () => checkShare('soft', soft),

@@ -82,8 +82,8 @@ export function run<S extends Slot>(
   const slots = states.slots(steps.length + 1)
   const spare = slots[steps.length]!
   for (let i = 0; i < steps.length; i++) {
-    read(steps[i]!, slots[i]!, states, at)
-    slots[i]!.blocked = blockOf(steps[i]!, spare, states, at)
+    readState(steps[i]!, slots[i]!, states, at)
+    slots[i]!.blocked = blockWait(steps[i]!, spare, states, at)
   }
   const allowed = admitted(steps, slots)
   if (!allowed && !peek) countRefusals(steps, slots, states, at)
@@ -134,7 +134,7 @@ export function correct<S extends Slot>(charges: readonly Charge[], states: Stat
   for (const { step, at: chargedAt, change } of charges) {
     const { rule, phase = 0, chargeId = 0 } = step
     const { plan } = rule
-    read(step, slot, states, at)
+    readState(step, slot, states, at)
     if (change > 0) charge(step, change, slot, states)
     else if (change < 0 && slot.cells !== NO_CELLS) {
       const charged = Math.floor((chargedAt - phase) / plan.unit)
@@ -170,7 +170,7 @@ export function cannotBlock({ name }: Rule): TypeError {
 }
 
 /** Finds the step's state, and what it says to the step's cost. */
-function read<S extends Slot>(
+function readState<S extends Slot>(
   { rule: { namespace, plan }, key, cost, phase = 0 }: Step,
   slot: S,
   states: States<S>,
@@ -216,7 +216,12 @@ function answer({ rule: { plan }, cost }: Step, slot: Slot): Figures {
 }
 
 /** How long the step's block still refuses it. A request that costs nothing is never refused. */
-function blockOf<S extends Slot>({ rule, key, cost }: Step, spare: S, states: States<S>, at: number): number {
+function blockWait<S extends Slot>(
+  { rule, key, cost }: Step,
+  spare: S,
+  states: States<S>,
+  at: number,
+): number {
   if (rule.block === undefined || cost === 0) return 0
   const now = findBlock(rule.block, rule.namespace, key, spare, states, at)
   return blockedFor(spare.cells, spare.offset, now)
@@ -254,5 +259,5 @@ function countRefusals<S extends Slot>(
     counted = true
   }
   if (!counted) return
-  for (let i = 0; i < steps.length; i++) slots[i]!.blocked = blockOf(steps[i]!, spare, states, at)
+  for (let i = 0; i < steps.length; i++) slots[i]!.blocked = blockWait(steps[i]!, spare, states, at)
 }

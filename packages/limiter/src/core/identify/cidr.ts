@@ -26,13 +26,13 @@ export function parseCidr(text: string): Cidr | undefined {
 
 /** Values filed under networks: one trie of bits for each version of IP. */
 export interface CidrTrie<T> {
-  readonly v4: Node<T>
-  readonly v6: Node<T>
+  readonly v4: TrieNode<T>
+  readonly v6: TrieNode<T>
 }
 
-interface Node<T> {
-  0?: Node<T>
-  1?: Node<T>
+interface TrieNode<T> {
+  0?: TrieNode<T>
+  1?: TrieNode<T>
   readonly values: T[]
 }
 
@@ -59,7 +59,7 @@ export function cidrTrie<T>(entries: Iterable<readonly [Cidr, T]>): CidrTrie<T> 
  */
 export function valuesAt<T>(trie: CidrTrie<T>, address: Address): T[] {
   const found: T[] = []
-  let node: Node<T> | undefined = rootOf(trie, address)
+  let node: TrieNode<T> | undefined = rootOf(trie, address)
   for (let i = 0; node !== undefined; i++) {
     for (const value of node.values) found.push(value)
     node = node[bit(address, i)]
@@ -67,7 +67,7 @@ export function valuesAt<T>(trie: CidrTrie<T>, address: Address): T[] {
   return found
 }
 
-function rootOf<T>(trie: CidrTrie<T>, address: Address): Node<T> {
+function rootOf<T>(trie: CidrTrie<T>, address: Address): TrieNode<T> {
   return address.version === 4 ? trie.v4 : trie.v6
 }
 

@@ -6,7 +6,7 @@ const MAX_PART = 128
 /** Stands for a part that a request lacks; no escaped value is spelt so. */
 export const MISSING = '%-'
 
-const PLAIN = /^[\w.:/@+=,~-]*$/
+const PLAIN_PART = /^[\w.:/@+=,~-]*$/
 /** What separates or escapes here, or means something to a store: blanks, control characters, patterns, hash tags. */
 const SPECIAL = /[\p{Cc}\p{Cs} %*?[\\\]{|}]/gu
 
@@ -29,7 +29,7 @@ export function joinParts(parts: readonly string[]): string {
 }
 
 export function escaped(value: string): string {
-  return PLAIN.test(value) ? value : value.replace(SPECIAL, codeOf)
+  return PLAIN_PART.test(value) ? value : value.replace(SPECIAL, codeOf)
 }
 
 function codeOf(char: string): string {

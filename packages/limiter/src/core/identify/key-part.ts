@@ -5,7 +5,7 @@ import { ipKey } from './ip.ts'
 import { normalizeName } from './normalize-name.ts'
 import { normalPath } from './path.ts'
 
-/** One part of a rule's key: whose a request is, in one respect. */
+/** One part of a rule's key, such as the address or a header. */
 export interface Part {
   readonly kind: string
   /** Never kept or shown as it is: only its hash. */
@@ -20,10 +20,10 @@ export interface Part {
 export type Params = ReadonlyMap<string, string>
 
 const PART = /^([a-z-]+)(?:\/(\d+)(?:\/(\d+))?)?(?::(.+?))?(\|fold)?$/s
-const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
+const NAME_TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
 /** Parts that have one spelling already. */
 const SPELT = ['ip', 'path', 'method', 'host']
-const FORMS =
+const PART_FORMS =
   'ip, ip/N, ip/N/N, user, tenant, api-key, header:NAME, cookie:NAME, query:NAME, param:NAME, path, route, method, host, attribute:NAME'
 
 /**
@@ -41,7 +41,7 @@ export function parsePart(text: string, foldPaths = true): Part {
     kind === 'ip' ? ipPart(v4, v6, name) : v4 === undefined ? plainPart(kind, name, foldPaths) : undefined
   if (part !== undefined && fold === undefined) return part
   if (part !== undefined && !part.secret && !SPELT.includes(kind)) return foldedPart(part)
-  throw new ConfigError(`${JSON.stringify(text.slice(0, 80))} is no part of a key; there are ${FORMS}`)
+  throw new ConfigError(`${JSON.stringify(text.slice(0, 80))} is no part of a key; there are ${PART_FORMS}`)
 }
 
 function plainPart(kind: string, name: string | undefined, foldPaths: boolean): Part | undefined {
@@ -67,12 +67,12 @@ function plainPart(kind: string, name: string | undefined, foldPaths: boolean): 
 function namedPart(kind: string, name: string): Part | undefined {
   switch (kind) {
     case 'header': {
-      if (!TOKEN.test(name)) return undefined
+      if (!NAME_TOKEN.test(name)) return undefined
       const lower = name.toLowerCase()
       return textPart(kind, (facts) => facts.header(lower)?.trim())
     }
     case 'cookie':
-      if (!TOKEN.test(name)) return undefined
+      if (!NAME_TOKEN.test(name)) return undefined
       return { ...textPart(kind, (facts) => cookieValue(facts.header('cookie'), name)), secret: true }
     case 'query':
       return textPart(kind, (facts) => facts.query(name))

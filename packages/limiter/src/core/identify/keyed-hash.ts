@@ -9,7 +9,7 @@ export type Hash = (text: string) => string
  * cannot be guessed.
  */
 export function keyedHash(secret: string): Hash {
-  const key = blockOf(secret)
+  const key = keyBlock(secret)
   const inner = compress(
     INITIAL,
     key.map((byte) => byte ^ 0x36),
@@ -24,7 +24,7 @@ export function keyedHash(secret: string): Hash {
 }
 
 /** A key fills one block; a longer one counts by its hash. */
-function blockOf(secret: string): Uint8Array {
+function keyBlock(secret: string): Uint8Array {
   const bytes = utf8(secret)
   const block = new Uint8Array(64)
   block.set(bytes.length > 64 ? bytesOf(absorb(INITIAL, bytes, 0)) : bytes)

@@ -1,5 +1,5 @@
 /** Nothing to do: plain characters, no empty or dot segments, no slash at the end. */
-const PLAIN = /^(?:\/[^/.%?#\\A-Z\u0080-\uffff][^/%?#A-Z\u0080-\uffff]*)+$/
+const PLAIN_PATH = /^(?:\/[^/.%?#\\A-Z\u0080-\uffff][^/%?#A-Z\u0080-\uffff]*)+$/
 const STRAY = /%(?![\da-f]{2})/gi
 const ASCII = /%([0-7][\da-f])/gi
 /** One well-formed UTF-8 sequence of two to four bytes, overlong and surrogate forms left to the decoder. */
@@ -12,7 +12,7 @@ const UTF8 = /%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-4](
  * @param fold false keeps case, for applications whose routes differ in nothing else
  */
 export function normalPath(path: string, fold = true): string {
-  if (PLAIN.test(path)) return path
+  if (PLAIN_PATH.test(path)) return path
   const kept: string[] = []
   for (const segment of decodedPath(path.replace(/[?#].*$/s, '')).split('/')) {
     if (segment === '..') kept.pop()

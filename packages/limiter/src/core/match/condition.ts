@@ -17,12 +17,12 @@ export interface Condition {
 
 /** What an alternative demands, as an index can look it up. */
 export type Handle =
-  | { readonly kind: 'value'; readonly field: Field; readonly value: string }
+  | { readonly kind: 'value'; readonly field: RequestField; readonly value: string }
   | { readonly kind: 'path'; readonly glob: Glob }
   | { readonly kind: 'ip'; readonly cidr: Cidr }
 
 /** A fact with a single value. Equal fields have equal ids. */
-export interface Field {
+export interface RequestField {
   readonly id: string
   readonly read: (facts: Facts) => string | undefined
 }
@@ -52,8 +52,8 @@ export function globsOf(when: When, foldPaths: boolean): readonly Glob[] {
   return when.path === undefined ? [] : listed('path', when.path).map((text) => parseGlob(text, foldPaths))
 }
 
-const METHOD: Field = { id: 'method', read: (facts) => facts.method }
-const HOST: Field = { id: 'host', read: (facts) => facts.host }
+const METHOD: RequestField = { id: 'method', read: (facts) => facts.method }
+const HOST: RequestField = { id: 'host', read: (facts) => facts.host }
 
 function listed(what: string, values: readonly string[]): readonly string[] {
   if (values.length === 0) throw new ConfigError(`${what} lists nothing, so the rule could never apply`)
@@ -64,7 +64,7 @@ function upperCase(text: string): string {
   return text.toUpperCase()
 }
 
-function equality(field: Field, values: readonly string[]): Condition {
+function equality(field: RequestField, values: readonly string[]): Condition {
   const wanted = new Set(values)
   return {
     holds: (facts) => wanted.has(field.read(facts) as string),

@@ -4,7 +4,7 @@ import { ConfigError } from '../errors.ts'
 import type { Facts } from '../identify/facts.ts'
 
 /**
- * What a request costs under one rule; text instead of a number says why that cannot be told.
+ * What a request costs under one rule; text instead of a number says why that is not known.
  * @param given the caller's own cost, for rules that state none
  */
 export type Cost = (facts: Facts, given: number | undefined) => number | string

@@ -107,7 +107,7 @@ function nodeOf(
     limit:
       rateLimit &&
       naming(`descriptor ${path.join('.')}`, source, () =>
-        limitOf(descriptor, rateLimit, path, names, setting),
+        compiledLimitOf(descriptor, rateLimit, path, names, setting),
       ),
     children: levelOf(descriptor.descriptors, path, names, setting),
   }
@@ -119,7 +119,7 @@ function fitting(key: string, value: string | undefined): (key: string, value: s
   return (someKey, someValue) => ownKey(someKey) && ownValue(someValue)
 }
 
-function limitOf(
+function compiledLimitOf(
   { shadowMode, quotaMode, metadata }: Descriptor,
   limit: DescriptorLimit,
   path: readonly string[],
@@ -139,7 +139,7 @@ function limitOf(
   if (quota === undefined) throw new ConfigError('it needs a number of requests and a unit, or unlimited')
   const options = shadowMode ? { ...limit, mode: 'shadow' as const } : limit
   const namespace = descriptorNamespace(path[0]!, names)
-  const source = { options, name: name ?? shown(path), namespace, quota: quotaMode }
+  const source = { options, name: name ?? printablePath(path), namespace, quota: quotaMode }
   return { met, replaces, rule: makeRule(source, quota, planFor) }
 }
 
@@ -149,7 +149,7 @@ export function descriptorNamespace(domain: string, names: readonly string[]): s
 }
 
 /** A rule without a name goes by its path: `key1_value1.subkey1`, in printable ASCII. */
-export function shown(path: readonly string[]): string {
+export function printablePath(path: readonly string[]): string {
   return path
     .slice(1)
     .join('.')

@@ -10,11 +10,11 @@ import {
   type DescriptorTree,
   descriptorNamespace,
   type MatchedLimit,
-  shown,
+  printablePath,
 } from './descriptor-tree.ts'
 import type { LimitOptions } from './domain.ts'
 import { makeRule, stepOf } from './make-rule.ts'
-import { BAD_COST, type Matched, refused } from './match.ts'
+import { BAD_COST, type Matched, unmatched } from './match.ts'
 import { type Entry, labelOf, statsKeyOf } from './stats-key.ts'
 
 export type { Entry } from './stats-key.ts'
@@ -66,9 +66,9 @@ export function matchDescriptors(
   const domain = rules.domains.get(domainName)
   const hits: (Hit | undefined)[] = []
   for (const query of descriptors) {
-    if (!isCost(query.cost ?? cost)) return { ...refused(BAD_COST), statuses: [] }
+    if (!isCost(query.cost ?? cost)) return { ...unmatched(BAD_COST), statuses: [] }
     const hit = domain && hitOf(domain, query, rules)
-    if (typeof hit === 'string') return { ...refused(hit), statuses: [] }
+    if (typeof hit === 'string') return { ...unmatched(hit), statuses: [] }
     hits.push(hit)
   }
   const replaced = new Set(hits.flatMap((hit) => hit?.replaces ?? []))
@@ -101,23 +101,23 @@ function hitOf(
 ): Hit | string | undefined {
   const { entries, limit } = query
   if (entries.length === 0) return undefined
-  const path = walk(domain.descriptors, entries)
+  const path = pathThrough(domain.descriptors, entries)
   const rule = path.length === entries.length ? path.at(-1)!.limit : undefined
   if (limit !== undefined) {
     const namespace = rule?.rule?.namespace
     // One counter for the same entries, whoever sets the limit.
     return namespace === undefined
       ? override(domain.name, entries, limit, descriptorNamespace(domain.name, []), wholeKey(entries, hash))
-      : override(domain.name, entries, limit, namespace, keyOf(path, entries, hash))
+      : override(domain.name, entries, limit, namespace, descriptorKey(path, entries, hash))
   }
   if (rule === undefined) return undefined
   const isOwn = path.some(({ valueToMetric }) => valueToMetric) || path.at(-1)!.detailed
   const met = isOwn ? { ...rule.met, statsKey: statsKeyOf(domain.name, path, entries) } : rule.met
-  return { met, replaces: rule.replaces, rule: rule.rule, key: keyOf(path, entries, hash) }
+  return { met, replaces: rule.replaces, rule: rule.rule, key: descriptorKey(path, entries, hash) }
 }
 
 /** The nodes that the entries lead through, as far as they lead. */
-export function walk(tree: DescriptorTree, entries: readonly Entry[]): DescriptorNode[] {
+export function pathThrough(tree: DescriptorTree, entries: readonly Entry[]): DescriptorNode[] {
   const path: DescriptorNode[] = []
   let level: DescriptorTree | DescriptorNode['children'] = tree
   for (const { key, value } of entries) {
@@ -131,7 +131,7 @@ export function walk(tree: DescriptorTree, entries: readonly Entry[]): Descripto
 }
 
 /** What the rule leaves open. Where a pattern is shared, all that match it share a counter. */
-function keyOf(path: readonly DescriptorNode[], entries: readonly Entry[], hash: Hash): string {
+function descriptorKey(path: readonly DescriptorNode[], entries: readonly Entry[], hash: Hash): string {
   const parts: string[] = []
   path.forEach(({ key, shared, fits, value }, i) => {
     const entry = entries[i]!
@@ -146,7 +146,7 @@ function wholeKey(entries: readonly Entry[], hash: Hash): string {
   return joinParts(entries.flatMap(({ key, value }) => [keyPart(key, hash), keyPart(value, hash)]))
 }
 
-const UNITS = new Map([
+const LIMIT_UNITS = new Map([
   ['second', '1s'],
   ['minute', '1m'],
   ['hour', '1h'],
@@ -171,10 +171,10 @@ function override(
   namespace: string,
   key: string,
 ): Hit | string {
-  const period = UNITS.get(unit.toLowerCase())
-  if (period === undefined) return `a limit's unit must be one of ${[...UNITS.keys()].join(', ')}`
+  const period = LIMIT_UNITS.get(unit.toLowerCase())
+  if (period === undefined) return `a limit's unit must be one of ${[...LIMIT_UNITS.keys()].join(', ')}`
   if (!isCost(requestsPerUnit)) return 'a limit must be a whole number from 0 to 2^53−1'
-  const name = shown([domain, ...entries.map((entry) => entry.key)])
+  const name = printablePath([domain, ...entries.map((entry) => entry.key)])
   const source = { options: PLAIN_OPTIONS, name, namespace }
   const statsKey = [domain, ...entries.map(labelOf)].join('.')
   return {

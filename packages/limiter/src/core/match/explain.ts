@@ -2,7 +2,7 @@ import { Facts } from '../identify/facts.ts'
 import type { Request } from '../request.ts'
 import type { Rules } from './compile.ts'
 import type { DescriptorNode } from './descriptor-tree.ts'
-import { type DescriptorQuery, matchDescriptors, walk } from './descriptors.ts'
+import { type DescriptorQuery, matchDescriptors, pathThrough } from './descriptors.ts'
 import type { CompiledLimit, RuleMatch } from './limit.ts'
 import { replacedBy } from './match.ts'
 import { type Entry, labelOf } from './stats-key.ts'
@@ -28,7 +28,7 @@ export function explainRequest(rules: Rules, domainName: string, request: Reques
   const domain = rules.domains.get(domainName)
   if (domain === undefined) return []
   const facts = new Facts(request, rules.setting.foldPaths)
-  const results = domain.limits.map((limit) => ({ limit, answer: answerOf(limit, facts) }))
+  const results = domain.limits.map((limit) => ({ limit, answer: resultOf(limit, facts) }))
   const applied = results.flatMap(({ answer }) => (typeof answer === 'string' ? [] : [answer]))
   return results.map(({ limit: { name }, answer }) => {
     if (typeof answer === 'string') return { rule: name, applies: false, reason: answer }
@@ -39,7 +39,7 @@ export function explainRequest(rules: Rules, domainName: string, request: Reques
   })
 }
 
-function answerOf(limit: CompiledLimit, facts: Facts): RuleMatch | string {
+function resultOf(limit: CompiledLimit, facts: Facts): RuleMatch | string {
   const unmet = limit.conditions.find((condition) => !condition.holds(facts))
   if (unmet !== undefined) return unmet.unmet
   const result = limit.match(facts, undefined)
@@ -63,7 +63,7 @@ export function explainDescriptors(
   const tree = rules.domains.get(domainName)?.descriptors
   const { statuses, steps, problem } = matchDescriptors(rules, domainName, descriptors)
   return descriptors.map(({ entries }, i) => {
-    const path = tree === undefined ? [] : walk(tree, entries)
+    const path = tree === undefined ? [] : pathThrough(tree, entries)
     const rule = [domainName, ...path.map(({ label }) => label)].join('.')
     const { step, limit } = statuses[i] ?? { step: -1 }
     if (step >= 0) return { rule, applies: true, reason: '', key: steps[step]!.key }

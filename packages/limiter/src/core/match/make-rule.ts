@@ -34,7 +34,7 @@ export interface RuleSource {
 
 /**
  * The rule of one quota.
- * @throws ConfigError when the quota cannot be kept, or its options are wrong or mean nothing together
+ * @throws ConfigError when the quota cannot be kept, or its options are wrong or contradict each other
  * @example
  * const source = { options, name: 'login', namespace: 'shop/login' }
  * const rule = makeRule(source, { limit: 5, period: '1m' }, planOf)
@@ -45,7 +45,7 @@ export function makeRule(
   planFor: Planner,
 ): Rule {
   const { onLimit, mode, onStoreError, soft, block, jitter, spread, prefetch } = options
-  const plan = planFor({ ...settingsOf(options), ...own })
+  const plan = planFor({ ...algorithmSettingsOf(options), ...own })
   const how = { onLimit, mode, onStoreError, soft, block, jitter, spread, prefetch, quota, cost }
   return ruleOf(name, namespace, plan, how)
 }
@@ -53,9 +53,9 @@ export function makeRule(
 /**
  * The algorithm of a limit and that algorithm's own options, as a policy gives them.
  * @example
- * const plan = planOf({ ...settingsOf(options), limit: 5, period: '1m' })
+ * const plan = planOf({ ...algorithmSettingsOf(options), limit: 5, period: '1m' })
  */
-export function settingsOf(options: LimitOptions): Pick<Policy, 'algorithm'> {
+export function algorithmSettingsOf(options: LimitOptions): Pick<Policy, 'algorithm'> {
   const settings: Record<string, unknown> = { algorithm: options.algorithm }
   for (const name of algorithmOptions.keys()) if (options[name] !== undefined) settings[name] = options[name]
   return settings as Pick<Policy, 'algorithm'>

@@ -12,7 +12,7 @@ export interface Matched {
   readonly steps: readonly Step[]
   /** Names of rules that did not apply because the request lacks a part of their key. */
   readonly missing: readonly string[]
-  /** Why the request cannot be judged as it stands: the caller's mistake (400). Then there are no steps. */
+  /** Why the request cannot be decided as it stands: the caller's mistake (400). Then there are no steps. */
   readonly problem?: string
 }
 
@@ -31,17 +31,17 @@ interface Found {
  */
 export function matchRequest(rules: Rules, domainName: string, request: Request, cost?: number): Matched {
   const domain = rules.domains.get(domainName)
-  if (domain === undefined) return refused(`there is no domain ${JSON.stringify(domainName)}`)
-  if (cost !== undefined && !isCost(cost)) return refused(BAD_COST)
+  if (domain === undefined) return unmatched(`there is no domain ${JSON.stringify(domainName)}`)
+  if (cost !== undefined && !isCost(cost)) return unmatched(BAD_COST)
   const { applied, missing, problem } = find(domain, new Facts(request, rules.setting.foldPaths), cost)
-  if (problem !== undefined) return refused(problem)
+  if (problem !== undefined) return unmatched(problem)
   const replaced = replacedBy(applied)
   return { steps: applied.flatMap(({ limit, step }) => (replaced.has(limit.name) ? [] : [step])), missing }
 }
 
 export const BAD_COST = 'cost must be a whole number from 0 to 2^53−1'
 
-export function refused(problem: string): Matched {
+export function unmatched(problem: string): Matched {
   return { steps: [], missing: [], problem }
 }
 

@@ -1,6 +1,6 @@
 import { type Cidr, type CidrTrie, cidrTrie, valuesAt } from '../identify/cidr.ts'
 import type { Facts } from '../identify/facts.ts'
-import type { Condition, Field, Handle } from './condition.ts'
+import type { Condition, Handle, RequestField } from './condition.ts'
 import type { Glob } from './glob.ts'
 
 /**
@@ -17,7 +17,7 @@ export interface RuleIndex {
 }
 
 interface FieldIndex {
-  readonly field: Field
+  readonly field: RequestField
   readonly rules: Map<string, number[]>
 }
 
@@ -61,7 +61,7 @@ export function candidates({ always, fields, paths, ips }: RuleIndex, facts: Fac
     const own = value === undefined ? undefined : rules.get(value)
     if (own !== undefined) add(found, own)
   }
-  if (paths !== undefined) collect(paths, facts.segments, 0, found)
+  if (paths !== undefined) collectRules(paths, facts.segments, 0, found)
   if (ips !== undefined && facts.address !== undefined) add(found, valuesAt(ips, facts.address))
   if (found.length === 0) return always
   add(found, always)
@@ -73,13 +73,13 @@ export function candidates({ always, fields, paths, ips }: RuleIndex, facts: Fac
 function crowds(rules: readonly (readonly Condition[])[]): (handle: Handle) => number {
   const counts = new Map<string, number>()
   for (const { handles } of rules.flat()) {
-    for (const handle of handles) counts.set(idOf(handle), (counts.get(idOf(handle)) ?? 0) + 1)
+    for (const handle of handles) counts.set(handleId(handle), (counts.get(handleId(handle)) ?? 0) + 1)
   }
-  return (handle) => counts.get(idOf(handle))!
+  return (handle) => counts.get(handleId(handle))!
 }
 
-function idOf(handle: Handle): string {
-  if (handle.kind === 'path') return `path ${placeOf(handle.glob).join('/')}`
+function handleId(handle: Handle): string {
+  if (handle.kind === 'path') return `path ${indexedSegments(handle.glob).join('/')}`
   if (handle.kind === 'ip') return `ip ${handle.cidr.address.words}/${handle.cidr.bits}`
   return `${handle.field.id}=${handle.value}`
 }
@@ -95,7 +95,7 @@ function narrowest(conditions: readonly Condition[], crowdOf: (handle: Handle) =
   return best
 }
 
-function fileValue(fields: Map<string, FieldIndex>, field: Field, value: string, rule: number): void {
+function fileValue(fields: Map<string, FieldIndex>, field: RequestField, value: string, rule: number): void {
   const { rules } = made(fields, field.id, () => ({ field, rules: new Map<string, number[]>() }))
   made(rules, value, (): number[] => []).push(rule)
 }
@@ -107,7 +107,7 @@ function made<T>(map: Map<string, T>, key: string, make: () => T): T {
 }
 
 /** The segments by which a glob is filed: those before the first that is open. `*` is one segment, `**` all the rest. */
-function placeOf({ segments }: Glob): readonly string[] {
+function indexedSegments({ segments }: Glob): readonly string[] {
   const place: string[] = []
   for (const segment of segments) {
     if (segment.kind === 'literal') place.push(segment.text)
@@ -120,7 +120,7 @@ function placeOf({ segments }: Glob): readonly string[] {
 function pathTrie(globs: readonly (readonly [Glob, number])[]): PathNode {
   const root = newNode()
   for (const [glob, rule] of globs) {
-    const place = placeOf(glob)
+    const place = indexedSegments(glob)
     const isOpen = place.at(-1) === '**'
     let node = root
     for (const text of isOpen ? place.slice(0, -1) : place) {
@@ -137,15 +137,15 @@ function newNode(): PathNode {
 }
 
 /** No node is visited twice, so a path costs at most one visit for each node that rules made. */
-function collect(node: PathNode, segments: readonly string[], at: number, found: number[]): void {
+function collectRules(node: PathNode, segments: readonly string[], at: number, found: number[]): void {
   add(found, node.open)
   if (at === segments.length) {
     add(found, node.ending)
     return
   }
   const child = node.literals.get(segments[at]!)
-  if (child !== undefined) collect(child, segments, at + 1, found)
-  if (node.one !== undefined) collect(node.one, segments, at + 1, found)
+  if (child !== undefined) collectRules(child, segments, at + 1, found)
+  if (node.one !== undefined) collectRules(node.one, segments, at + 1, found)
 }
 
 /** Not by spreading: a call takes only so many arguments. */

@@ -28,7 +28,7 @@ export interface Expiring {
 export function expiringOf(report: Report): Expiring | undefined {
   const { allowed, policies } = report
   const policy = allowed ? tightest(policies) : policies[binding(policies, false)]
-  if (policy === undefined || !windowed(policy)) return undefined
+  if (policy === undefined || !isWindowed(policy)) return undefined
   const { limit, remaining, resetAfterMs } = policy
   return {
     policy,
@@ -62,7 +62,7 @@ export function policyField(report: Report, expiring: Expiring): Header[] {
   return quotas.length === 0 ? [] : [['RateLimit-Policy', quotas.join(', ')]]
 }
 
-function windowed(policy: ReportedPolicy): policy is Windowed {
+function isWindowed(policy: ReportedPolicy): policy is Windowed {
   return policy.windowSeconds !== undefined && policy.resetAfterMs !== null
 }
 
@@ -70,7 +70,7 @@ function tightest(policies: readonly ReportedPolicy[]): Windowed | undefined {
   let best: Windowed | undefined
   for (let i = 0; i < policies.length; i++) {
     const policy = policies[i]!
-    if (windowed(policy) && (best === undefined || isTighter(policy, best))) best = policy
+    if (isWindowed(policy) && (best === undefined || isTighter(policy, best))) best = policy
   }
   return best
 }

@@ -1,7 +1,7 @@
 import type { Dialect } from './dialect.ts'
 import { expiringOf } from './expiring.ts'
 import { textAt } from './header-text.ts'
-import { printable } from './structured-field.ts'
+import { headerText } from './structured-field.ts'
 import { xRateLimitEpoch } from './x-ratelimit.ts'
 
 /**
@@ -17,7 +17,7 @@ export const github: Dialect = {
     return [
       ...xRateLimitEpoch.headers(report),
       ['X-RateLimit-Used', `${Math.max(0, expiring.limit - expiring.remaining)}`],
-      ['X-RateLimit-Resource', printable(expiring.policy.policy)],
+      ['X-RateLimit-Resource', headerText(expiring.policy.policy)],
     ]
   },
   read(headers, nowMs) {

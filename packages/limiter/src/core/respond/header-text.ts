@@ -2,7 +2,7 @@ import type { HeaderLookup } from './dialect.ts'
 import { millisecondsOf, millisecondsUntil } from './seconds.ts'
 
 /** The longest header text that is read, in characters: what servers commonly allow for all headers together. */
-const MAX_LENGTH = 16_384
+const MAX_HEADER_LENGTH = 16_384
 
 /** Digits, with a fraction or not, up to the end, or to what a list or a parameter adds. */
 const NUMBER = /^[ \t]*(\d+(?:\.\d+)?)[ \t]*(?:$|[,;])/
@@ -10,14 +10,14 @@ const NUMBER = /^[ \t]*(\d+(?:\.\d+)?)[ \t]*(?:$|[,;])/
 /** A header's value; undefined where it is absent, or longer than 16 KiB. */
 export function textAt(headers: HeaderLookup, name: string): string | undefined {
   const text = headers(name)
-  return typeof text === 'string' && text.length <= MAX_LENGTH ? text : undefined
+  return typeof text === 'string' && text.length <= MAX_HEADER_LENGTH ? text : undefined
 }
 
 /**
  * The number that a header begins with, such as the 100 of `100, 100;w=60`: not negative, up to 2^53 − 1, perhaps with
  * a fraction. Undefined for any other text.
  */
-export function numberAt(headers: HeaderLookup, name: string): number | undefined {
+function numberAt(headers: HeaderLookup, name: string): number | undefined {
   const digits = NUMBER.exec(textAt(headers, name) ?? '')?.[1]
   return digits === undefined ? undefined : Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
 }

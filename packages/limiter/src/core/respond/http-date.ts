@@ -4,7 +4,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const MONTH = `(?<month>${MONTHS.join('|')})`
 const TIME = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d|60)`
 /** `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. */
-const FORMS = [
+const DATE_FORMS = [
   String.raw`${DAYS.join('|')}), (?<day>\d\d) ${MONTH} (?<year>\d{4}) ${TIME} GMT$`,
   String.raw`Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d\d)-${MONTH}-(?<year>\d\d) ${TIME} GMT$`,
   String.raw`${DAYS.join('|')}) ${MONTH} (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`,
@@ -32,7 +32,7 @@ export function imfFixdate(epochSeconds: number): string {
  * readHttpDate('Sun, 06 Nov 1994 08:49:37 GMT', 0) // 784111777
  */
 export function readHttpDate(text: string, nowMs: number): number | undefined {
-  for (const form of FORMS) {
+  for (const form of DATE_FORMS) {
     const parts = form.exec(text)?.groups
     if (parts !== undefined) return secondsOf(parts, nowMs)
   }
@@ -43,7 +43,7 @@ function secondsOf(parts: Readonly<Record<string, string>>, nowMs: number): numb
   const year = parts.year!.length === 4 ? Number(parts.year) : fullYear(Number(parts.year), nowMs)
   const month = MONTHS.indexOf(parts.month!)
   const day = Number(parts.day)
-  const days = daysTo(year, month, day)
+  const days = daysSinceEpoch(year, month, day)
   const date = dateOf(days)
   if (date.month !== month || date.day !== day) return undefined
   return days * 86_400 + Number(parts.hour) * 3_600 + Number(parts.minute) * 60 + Number(parts.second)
@@ -82,7 +82,7 @@ function dateOf(days: number): { year: number; month: number; day: number } {
 }
 
 /** The days from 1 January 1970 to a date; a day that the month does not have gives one of the month after it. */
-function daysTo(year: number, month: number, day: number): number {
+function daysSinceEpoch(year: number, month: number, day: number): number {
   const marchYear = month < 2 ? year - 1 : year
   const era = Math.floor(marchYear / 400)
   const yearOfEra = marchYear - era * 400

@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.ts'
-import { FIELDS, quotaFields, untilMore } from './ietf.ts'
+import { IETF_FIELDS, quotaFields, untilMore } from './ietf.ts'
 import { readQuotas } from './quota-reader.ts'
 import { parameter } from './structured-field.ts'
 
@@ -11,7 +11,7 @@ import { parameter } from './structured-field.ts'
 export function ietfNext(): Dialect {
   return {
     name: 'ietf-next',
-    names: FIELDS,
+    names: IETF_FIELDS,
     headers: quotaFields(
       (policy, { cost }) =>
         parameter(';a=', policy.remaining) +
@@ -19,6 +19,6 @@ export function ietfNext(): Dialect {
         parameter(';pk=', policy.partitionKey) +
         parameter(';c=', cost),
     ),
-    read: (headers) => readQuotas(headers, FIELDS),
+    read: (headers) => readQuotas(headers, IETF_FIELDS),
   }
 }

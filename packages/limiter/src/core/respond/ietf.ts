@@ -14,24 +14,25 @@ import { parameter, string } from './structured-field.ts'
 export function ietf(): Dialect {
   return {
     name: 'ietf',
-    names: FIELDS,
+    names: IETF_FIELDS,
     headers: quotaFields(
       (policy) =>
         parameter(';r=', policy.remaining) +
         parameter(';t=', untilMore(policy)) +
         parameter(';pk=', policy.partitionKey),
     ),
-    read: (headers) => readQuotas(headers, FIELDS),
+    read: (headers) => readQuotas(headers, IETF_FIELDS),
   }
 }
 
-export const FIELDS = ['RateLimit-Policy', 'RateLimit'] as const
+export const IETF_FIELDS = ['RateLimit-Policy', 'RateLimit'] as const
 
 /**
  * What is said of one policy in every response alike, with all that it was made of: a copy, since the report may be
  * changed once it is answered.
  */
-interface Quota extends Pick<ReportedPolicy, 'policy' | 'limit' | 'windowSeconds' | 'unit' | 'partitionKey'> {
+interface PrintedQuota
+  extends Pick<ReportedPolicy, 'policy' | 'limit' | 'windowSeconds' | 'unit' | 'partitionKey'> {
   readonly name: string
   readonly text: string
 }
@@ -41,11 +42,11 @@ interface Quota extends Pick<ReportedPolicy, 'policy' | 'limit' | 'windowSeconds
  * are taken from the last response where they are the same: putting them together is half of the work.
  */
 export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => string): Dialect['headers'] {
-  const last: Quota[] = []
-  const quotaAt = (i: number, policy: ReportedPolicy): Quota => {
+  const last: PrintedQuota[] = []
+  const quotaAt = (i: number, policy: ReportedPolicy): PrintedQuota => {
     const before = last[i]
     if (before !== undefined && isAlike(before, policy)) return before
-    last[i] = quotaOf(policy)
+    last[i] = printedQuotaOf(policy)
     return last[i]
   }
   return (report) => {
@@ -60,13 +61,13 @@ export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => s
       limits += `, ${quota.name}${limit(policies[i]!, report)}`
     }
     return [
-      [FIELDS[0], quotas],
-      [FIELDS[1], limits],
+      [IETF_FIELDS[0], quotas],
+      [IETF_FIELDS[1], limits],
     ]
   }
 }
 
-function isAlike(a: Quota, b: ReportedPolicy): boolean {
+function isAlike(a: PrintedQuota, b: ReportedPolicy): boolean {
   return (
     a.policy === b.policy &&
     a.limit === b.limit &&
@@ -76,12 +77,12 @@ function isAlike(a: Quota, b: ReportedPolicy): boolean {
   )
 }
 
-function quotaOf({ policy, limit, windowSeconds, unit, partitionKey }: ReportedPolicy): Quota {
+function printedQuotaOf({ policy, limit, windowSeconds, unit, partitionKey }: ReportedPolicy): PrintedQuota {
   const name = string(policy)
   const text =
     name +
     parameter(';q=', limit) +
-    parameter(';qu=', unitOf(unit, windowSeconds)) +
+    parameter(';qu=', printedUnit(unit, windowSeconds)) +
     parameter(';w=', wholeWindow(windowSeconds)) +
     parameter(';pk=', partitionKey)
   return { policy, limit, windowSeconds, unit, partitionKey, name, text }
@@ -95,7 +96,7 @@ export function untilMore(policy: ReportedPolicy): number | undefined {
 }
 
 /** What is counted, unless that is requests. */
-function unitOf(unit: QuotaUnit | undefined, windowSeconds: number | undefined): QuotaUnit | undefined {
+function printedUnit(unit: QuotaUnit | undefined, windowSeconds: number | undefined): QuotaUnit | undefined {
   if (unit === undefined && windowSeconds === undefined) return 'concurrent-requests'
   return unit === 'requests' ? undefined : unit
 }

@@ -17,11 +17,11 @@ export function readQuotas(
   for (const item of itemsAt(headers, names[0])) {
     const identity = identityOf(item)
     unmatched.set(identity, [...(unmatched.get(identity) ?? []), policies.length])
-    policies.push(quotaOf(item))
+    policies.push(quotaFrom(item))
   }
   for (const item of itemsAt(headers, names[1])) {
     const index = unmatched.get(identityOf(item))?.shift() ?? policies.length
-    policies[index] = { ...policies[index], ...limitOf(item) }
+    policies[index] = { ...policies[index], ...limitFrom(item) }
   }
   const known = policies.filter(isKnown).slice(0, MAX_READ_POLICIES)
   return known.length === 0 ? undefined : { policies: known }
@@ -37,7 +37,7 @@ function identityOf(item: Item): string {
   return `${partitionKeyOf(item)?.join() ?? 'none'} ${item.value}`
 }
 
-function quotaOf(item: Item): ReadPolicy {
+function quotaFrom(item: Item): ReadPolicy {
   return {
     ...namesOf(item),
     limit: wholeOf(item.parameters.get('q')),
@@ -46,7 +46,7 @@ function quotaOf(item: Item): ReadPolicy {
   }
 }
 
-function limitOf(item: Item): ReadPolicy {
+function limitFrom(item: Item): ReadPolicy {
   const { parameters } = item
   const seconds = wholeOf(parameters.get('t') ?? parameters.get('w'))
   return {

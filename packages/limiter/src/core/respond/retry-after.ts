@@ -8,7 +8,7 @@ const LAST_DATE = 253_402_300_799
 const SECONDS = /^\d+(?:\.\d+)?(?:[ \t]*,[ \t]*\d+(?:\.\d+)?)*$/
 
 /** The longest value that is read: no date is longer, and no list that means anything. */
-const MAX_LENGTH = 100
+const MAX_RETRY_AFTER_LENGTH = 100
 
 /** The wait that a refusal tells: whole seconds, rounded up, at least 1; undefined when no wait helps. */
 export function retrySeconds(waitMs: number | null): number | undefined {
@@ -34,7 +34,7 @@ export function retryAfter(seconds: number, form: 'seconds' | 'date', nowMs: num
  * readRetryAfter('120', Date.now()) // 120000
  */
 export function readRetryAfter(value: string, nowMs: number, date?: string): number | undefined {
-  if (typeof value !== 'string' || value.length > MAX_LENGTH) return undefined
+  if (typeof value !== 'string' || value.length > MAX_RETRY_AFTER_LENGTH) return undefined
   const text = value.trim()
   if (SECONDS.test(text)) return millisecondsOf(Math.max(...text.split(',').map(Number)))
   const until = readHttpDate(text, nowMs)

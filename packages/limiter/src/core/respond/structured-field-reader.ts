@@ -17,7 +17,7 @@ interface Cursor {
 const INTEGER = /^-?\d{1,15}$/
 const DECIMAL = /^-?\d{1,12}\.\d{1,3}$/
 const NUMERIC = /[-\d.]/
-const TOKEN = /[\w:/!#$%&'*+.^`|~-]/
+const TOKEN_CHARACTER = /[\w:/!#$%&'*+.^`|~-]/
 const KEY = /[a-z\d_.*-]/
 
 /**
@@ -92,7 +92,7 @@ function withParameters(cursor: Cursor, value: BareItem): Item | undefined {
 }
 
 function readKey(cursor: Cursor): string | undefined {
-  return /[a-z*]/.test(next(cursor)) ? run(cursor, KEY) : undefined
+  return /[a-z*]/.test(next(cursor)) ? takeWhile(cursor, KEY) : undefined
 }
 
 function readBareItem(cursor: Cursor): BareItem | undefined {
@@ -101,11 +101,11 @@ function readBareItem(cursor: Cursor): BareItem | undefined {
   if (first === ':') return readBytes(cursor)
   if (first === '?') return readBoolean(cursor)
   if (/[-\d]/.test(first)) return readNumber(cursor)
-  return /[A-Za-z*]/.test(first) ? run(cursor, TOKEN) : undefined
+  return /[A-Za-z*]/.test(first) ? takeWhile(cursor, TOKEN_CHARACTER) : undefined
 }
 
 function readNumber(cursor: Cursor): number | undefined {
-  const text = run(cursor, NUMERIC)
+  const text = takeWhile(cursor, NUMERIC)
   return INTEGER.test(text) || DECIMAL.test(text) ? Number(text) : undefined
 }
 
@@ -177,7 +177,7 @@ function skipSpace(cursor: Cursor): void {
 }
 
 /** All characters from here on that the pattern accepts. */
-function run(cursor: Cursor, pattern: RegExp): string {
+function takeWhile(cursor: Cursor, pattern: RegExp): string {
   const from = cursor.at
   while (cursor.at < cursor.text.length && pattern.test(next(cursor))) cursor.at++
   return cursor.text.slice(from, cursor.at)

@@ -2,7 +2,7 @@
 const MAX_INTEGER = 999_999_999_999_999
 
 /** What a String holds as it is: printable, neither quote nor backslash. */
-const PLAIN = /^[ !#-[\]-~]*$/
+const PLAIN_STRING = /^[ !#-[\]-~]*$/
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
@@ -18,8 +18,8 @@ export function integer(value: number): number {
 
 /** A String (RFC 9651 §4.1.6): in quotes, with `"` and `\` escaped. */
 export function string(value: string): string {
-  if (PLAIN.test(value)) return `"${value}"`
-  return `"${printable(value).replace(/["\\]/g, '\\$&')}"`
+  if (PLAIN_STRING.test(value)) return `"${value}"`
+  return `"${headerText(value).replace(/["\\]/g, '\\$&')}"`
 }
 
 /** A Byte Sequence (RFC 9651 §4.1.8): padded base64 between colons. */
@@ -41,7 +41,7 @@ export function base64Value(digit: string): number {
 }
 
 /** The text with `?` for whatever no header may carry: names are checked when rules are built, this is the last line. */
-export function printable(text: string): string {
+export function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
 }
 

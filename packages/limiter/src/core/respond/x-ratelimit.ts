@@ -3,30 +3,30 @@ import { type Expiring, expiringOf } from './expiring.ts'
 import { figuresAt, readExpiring } from './expiring-reader.ts'
 import { epochSeconds } from './seconds.ts'
 
-const NAMES = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
+const HEADER_NAMES = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
 
 /** The unregistered names of old, with the reset in seconds from now: `X-RateLimit-Reset: 30`. */
 export const xRateLimit: Dialect = {
   name: 'x-ratelimit',
-  names: NAMES,
-  headers: (report) => fields(report, (expiring) => expiring.reset),
+  names: HEADER_NAMES,
+  headers: (report) => headerFields(report, (expiring) => expiring.reset),
   read: (headers) => readExpiring(figuresAt(headers, 'X-RateLimit-')),
 }
 
 /** The same names, with the reset in seconds since the epoch: `X-RateLimit-Reset: 1700000030`. */
 export const xRateLimitEpoch: Dialect = {
   name: 'x-ratelimit-epoch',
-  names: NAMES,
-  headers: (report) => fields(report, (expiring) => epochSeconds(report.nowMs, expiring.resetAfterMs)),
+  names: HEADER_NAMES,
+  headers: (report) => headerFields(report, (expiring) => epochSeconds(report.nowMs, expiring.resetAfterMs)),
   read: (headers, nowMs) => readExpiring(figuresAt(headers, 'X-RateLimit-', nowMs)),
 }
 
-function fields(report: Report, reset: (expiring: Expiring) => number): Header[] {
+function headerFields(report: Report, reset: (expiring: Expiring) => number): Header[] {
   const expiring = expiringOf(report)
   if (expiring === undefined) return []
   return [
-    [NAMES[0], `${expiring.limit}`],
-    [NAMES[1], `${expiring.remaining}`],
-    [NAMES[2], `${reset(expiring)}`],
+    [HEADER_NAMES[0], `${expiring.limit}`],
+    [HEADER_NAMES[1], `${expiring.remaining}`],
+    [HEADER_NAMES[2], `${reset(expiring)}`],
   ]
 }

@@ -1,6 +1,6 @@
 /**
  * A 64-bit keyed fingerprint of text: HalfSipHash-1-3 (Aumasson and Bernstein) over pairs of UTF-16 units, so no
- * string is copied or encoded. The key is random for each store, so nobody outside can aim two keys at one
+ * string is copied or encoded. The key is random for each store, so no outsider can aim two keys at one
  * fingerprint; by chance any two of 10 million keys meet with probability 2.7e-6.
  */
 export class Fingerprint {
@@ -64,7 +64,7 @@ export class Fingerprint {
       word = 0
       v2 ^= 0xee
     }
-    // Both outputs of one finish: v1 ^ v3 is the standard one, v0 ^ v2 stands in for the second finish.
+    // Both outputs of one finish: v1 ^ v3 is the standard one, v0 ^ v2 replaces the second finish.
     this.high = v1 ^ v3
     this.low = v0 ^ v2
     if (this.high === 0 && this.low === 0) this.low = 1

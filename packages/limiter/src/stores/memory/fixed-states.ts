@@ -26,8 +26,8 @@ export class FixedStates implements StateTable {
   readonly #stride: number
   readonly #budget: KeyBudget
   readonly #print: Fingerprint
-  #slots: Slots
-  #old: Slots | undefined
+  #slots: SlotArray
+  #old: SlotArray | undefined
   #cursor = 0
   #overflow: Cells | undefined
   #count = 0
@@ -188,7 +188,7 @@ export class FixedStates implements StateTable {
     }
   }
 
-  #moveOne(old: Slots, from: number, now: number): number {
+  #moveOne(old: SlotArray, from: number, now: number): number {
     const word = from - 1
     this.#forget()
     const at = this.#insert(old.prints[2 * word]!, old.prints[2 * word + 1]!, now)!
@@ -220,14 +220,14 @@ export class FixedStates implements StateTable {
   }
 }
 
-interface Slots {
+interface SlotArray {
   readonly mask: number
   readonly cells: Cells
   /** The same memory as `cells`: a slot's first 8 bytes are its fingerprint. */
   readonly prints: Int32Array
 }
 
-function slotsOf(size: number, stride: number): Slots {
+function slotsOf(size: number, stride: number): SlotArray {
   const cells = new Float64Array(size * stride)
   return { mask: size - 1, cells, prints: new Int32Array(cells.buffer) }
 }
@@ -237,7 +237,7 @@ function isEmpty(prints: Int32Array, word: number): boolean {
 }
 
 /** Where the fingerprint's integers begin, or −1. */
-function probe(slots: Slots, stride: number, high: number, low: number): number {
+function probe(slots: SlotArray, stride: number, high: number, low: number): number {
   const { mask, prints } = slots
   for (let slot = low & mask; ; slot = (slot + 1) & mask) {
     const word = slot * stride

@@ -5,7 +5,7 @@ import { type KeyBudget, OVERFLOW, type StateTable } from './state-table.ts'
 
 const EMPTY = new Float64Array(0)
 /** Longest key that is kept as it is, in UTF-16 units. */
-const LONGEST = 64
+const LONGEST_KEY = 64
 /** A JS Map holds 2^24 entries and throws at the next. */
 const MAP_LIMIT = 16_000_000
 
@@ -87,9 +87,9 @@ export class GrowingStates implements StateTable {
 
   /** Long keys are kept as their fingerprint: what a caller sends must not decide how much is kept. */
   #short(key: string): string {
-    if (key.length <= LONGEST) return key
+    if (key.length <= LONGEST_KEY) return key
     this.#print.of(key)
-    return `${this.#print.high}.${this.#print.low}.${key.length}`.padEnd(LONGEST + 1, '.')
+    return `${this.#print.high}.${this.#print.low}.${key.length}`.padEnd(LONGEST_KEY + 1, '.')
   }
 
   #bucket(key: string): number {

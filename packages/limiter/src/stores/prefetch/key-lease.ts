@@ -4,7 +4,7 @@ import { Grants } from './grants.ts'
 import { grantedBy, joined, type LastAnswer, updated } from './last-answer.ts'
 
 /** A request that waits for a question under way. */
-interface Waiting {
+interface WaitingStep {
   readonly step: Step
   resolve(outcome: Outcome | Promise<Outcome>): void
   reject(error: unknown): void
@@ -20,7 +20,7 @@ export interface Shared {
 }
 
 /**
- * What one node knows and has of one state. The first request only learns what is left. From then on one that finds
+ * What one node knows and has of one state. The first request only finds out what is left. From then on one that finds
  * nothing here takes a lease along; whoever comes meanwhile waits for that answer, in order.
  */
 export class KeyLease {
@@ -29,11 +29,11 @@ export class KeyLease {
   used: number
   readonly #shared: Shared
   readonly #grants = new Grants()
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: WaitingStep[] = []
   /** Absent until the store has answered, and after a correction. */
   #last: LastAnswer | undefined
   /** The question under way, until all who waited for it have their answers. */
-  #asking: Promise<void> | undefined
+  #pending: Promise<void> | undefined
 
   /** @param step any request's: what is taken ahead is charged as it would be */
   constructor(step: Step, shared: Shared) {
@@ -42,8 +42,8 @@ export class KeyLease {
     this.used = shared.now()
   }
 
-  get asking(): Promise<void> | undefined {
-    return this.#asking
+  get pending(): Promise<void> | undefined {
+    return this.#pending
   }
 
   decide(step: Step): Promise<Outcome> {
@@ -56,11 +56,11 @@ export class KeyLease {
         this.#fillUp(left - step.cost)
         return Promise.resolve(outcome)
       }
-      if (this.#asking === undefined && this.#size() - left <= step.cost) return this.#straight(step)
+      if (this.#pending === undefined && this.#size() - left <= step.cost) return this.#straight(step)
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ step, resolve, reject })
-      this.#asking ??= this.#ask()
+      this.#pending ??= this.#ask()
     })
   }
 
@@ -81,7 +81,7 @@ export class KeyLease {
 
   /** Gives back what is left, when no question is under way any more. Never rejects. */
   async retire(): Promise<void> {
-    await this.#asking
+    await this.#pending
     await this.#giveBack()
   }
 
@@ -99,10 +99,10 @@ export class KeyLease {
     )
   }
 
-  /** Takes the other half of a half-used lease, with nobody waiting; one unit less, so that ahead − 1 lie here at most. */
+  /** Takes the other half of a half-used lease, while no request waits; one unit less, so that ahead − 1 lie here at most. */
   #fillUp(left: number): void {
     const size = this.#size()
-    if (this.#asking === undefined && size > 1 && (size - 1 - left) * 2 >= size) this.#asking = this.#ask()
+    if (this.#pending === undefined && size > 1 && (size - 1 - left) * 2 >= size) this.#pending = this.#ask()
   }
 
   /** Asks until all who wait have their answers. Never rejects. */
@@ -110,13 +110,13 @@ export class KeyLease {
     do {
       await this.#take(this.#waiting.splice(0))
     } while (this.#serve())
-    this.#asking = undefined
+    this.#pending = undefined
   }
 
   /** One question for all that a group needs, and for a lease. Where that is too much, each asks for itself. */
-  async #take(group: readonly Waiting[]): Promise<void> {
+  async #take(group: readonly WaitingStep[]): Promise<void> {
     const asked = this.#shared.now()
-    const needed = costOf(group)
+    const needed = costOfGroup(group)
     const spare = this.#size() - this.#grants.units(asked) - (needed === 0 ? 1 : 0)
     const cost = Math.max(needed, spare)
     let outcome: Outcome
@@ -147,9 +147,9 @@ export class KeyLease {
       this.#grants.add({ at, units, until: ends ? asked + resetAfterMs : Number.POSITIVE_INFINITY })
   }
 
-  #answer(group: readonly Waiting[], { at }: Outcome): void {
+  #answer(group: readonly WaitingStep[], { at }: Outcome): void {
     const { answered } = this.#last!
-    let left = this.#grants.units(answered) + costOf(group)
+    let left = this.#grants.units(answered) + costOfGroup(group)
     for (const { step, resolve } of group) {
       left -= step.cost
       resolve(grantedBy(this.#last!, left, answered, at))
@@ -166,7 +166,7 @@ export class KeyLease {
       left -= step.cost
     }
     if (this.#waiting.length === 0) return false
-    if (this.#last !== undefined && costOf(this.#waiting) <= this.#last.figures.remaining) return true
+    if (this.#last !== undefined && costOfGroup(this.#waiting) <= this.#last.figures.remaining) return true
     for (const { step, resolve } of this.#waiting.splice(0)) resolve(this.#straight(step))
     return false
   }
@@ -189,7 +189,7 @@ export class KeyLease {
     return this.#correct(left.map(({ at, units }) => ({ step: this.step, at, change: -units })))
   }
 
-  /** What does not arrive is missing from the quota until that is refilled; nobody waits for it. */
+  /** What does not arrive is missing from the quota until that is refilled; no request waits for it. */
   async #correct(charges: readonly Charge[]): Promise<void> {
     if (charges.length === 0) return
     try {
@@ -198,6 +198,6 @@ export class KeyLease {
   }
 }
 
-function costOf(group: readonly Waiting[]): number {
+function costOfGroup(group: readonly WaitingStep[]): number {
   return group.reduce((sum, { step }) => sum + step.cost, 0)
 }

@@ -24,7 +24,7 @@ export function updated(
 }
 
 /**
- * The answer to a request that was granted from what had been charged before: right if nobody else was admitted since
+ * The answer to a request that was granted from what had been charged before: right if no other request was admitted since
  * the store answered. `remaining` is what the store had left and what is left here; after the reset, everything.
  * Waits are the store's, counted from when it had answered, so never too short; once `remaining` has grown there, the
  * reset stands for its next growth.

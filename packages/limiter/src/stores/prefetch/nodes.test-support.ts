@@ -9,7 +9,7 @@ import type { Step, Store } from '../store.ts'
 export const WINDOW = { algorithm: 'fixed-window', limit: 100, period: '1m' } as const
 
 /** A node, and how many requests it has granted without asking. */
-export type CountingNode = PrefetchStore & { granted: number }
+type CountingNode = PrefetchStore & { granted: number }
 
 /** A shared store, what it is asked, and nodes that ask it, all at one time. */
 export interface Nodes {
@@ -76,7 +76,7 @@ export const idle = async (clock: FakeClock, ms: number): Promise<void> => {
 }
 
 /** Goes on when nothing is left to do at this instant. */
-export const settled = async (): Promise<void> => {
+const settled = async (): Promise<void> => {
   for (let i = 0; i < 20; i++) await Promise.resolve()
 }
 

@@ -3,27 +3,27 @@ import { type Figures, figuresFrom, instantUsed, underBlock } from '../../core/d
 import { newSlot } from '../../core/decide/run.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { Outcome, Step } from '../store.ts'
-import { callToDecide, type Request } from './call.ts'
+import { callToDecide, type StepsRequest } from './call.ts'
 import type { LuaPrograms } from './lua-programs.ts'
 import type { StateNames } from './names.ts'
-import { NO_WINDOW, noWindowError, type Runner, TRIES } from './runner.ts'
+import { NO_WINDOW, noWindowError, type ScriptRunner, TRIES } from './runner.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** Steps in a call, unless one request has more: it must not keep others waiting for much longer than a trip. */
-const MOST_STEPS = 32
+const MOST_STEPS_OF_CALL = 32
 /** Calls after which it is forgotten how much was asked at once before them. */
 const MEMORY = 16
 /** Integers that answer a step. */
-const FIGURES = 6
+const FIGURES_PER_STEP = 6
 
-interface Waiting extends Request {
+interface WaitingRequest extends StepsRequest {
   tries: number
   resolve(outcome: Outcome): void
   reject(error: unknown): void
 }
 
 interface Batch {
-  readonly requests: Waiting[]
+  readonly requests: WaitingRequest[]
   steps: number
 }
 
@@ -32,7 +32,7 @@ interface Batch {
  * What fails fails for all in its call: what became of each is then unknown.
  */
 export class Batches {
-  readonly #runner: Runner
+  readonly #runner: ScriptRunner
   readonly #programs: LuaPrograms
   readonly #time: StoreTime
   readonly #batches = new Map<number, Batch>()
@@ -44,7 +44,7 @@ export class Batches {
   #peak = 0
   #peakBefore = 0
 
-  constructor(runner: Runner, programs: LuaPrograms, time: StoreTime) {
+  constructor(runner: ScriptRunner, programs: LuaPrograms, time: StoreTime) {
     this.#runner = runner
     this.#programs = programs
     this.#time = time
@@ -76,7 +76,7 @@ export class Batches {
     } while (this.#asked.size + this.#batches.size > 0)
   }
 
-  #add(request: Waiting, slot: number): void {
+  #add(request: WaitingRequest, slot: number): void {
     let batch = this.#batches.get(slot)
     if (batch === undefined) {
       batch = { requests: [], steps: 0 }
@@ -95,7 +95,7 @@ export class Batches {
 
   /** Half of what was asked at once of late: so one call is decided while the next is gathered. */
   get #enough(): number {
-    return Math.min(Math.max(this.#peak, this.#peakBefore) / 2, MOST_STEPS)
+    return Math.min(Math.max(this.#peak, this.#peakBefore) / 2, MOST_STEPS_OF_CALL)
   }
 
   #leave(batch: Batch, slot: number): void {
@@ -114,7 +114,7 @@ export class Batches {
     try {
       reply = await this.#runner.run(
         callToDecide(this.#programs, this.#time, requests),
-        1 + lengthOf(requests),
+        1 + answerLength(requests),
       )
     } catch (error) {
       if (requests.length > 1 && isParted(error)) return this.#askEach(requests, slot)
@@ -128,17 +128,17 @@ export class Batches {
     for (const request of requests) {
       if (reply[at] === NO_WINDOW) this.#again(request, slot)
       else request.resolve(outcomeOf(request.steps, reply, at))
-      at += lengthOf([request])
+      at += answerLength([request])
     }
   }
 
   /** While a slot moves, two keys of it may be on two servers. Such a call runs nowhere; one of fewer keys may. */
-  async #askEach(requests: readonly Waiting[], slot: number): Promise<void> {
+  async #askEach(requests: readonly WaitingRequest[], slot: number): Promise<void> {
     const batches = requests.map((request) => ({ requests: [request], steps: request.steps.length }))
     await Promise.all(batches.map((batch) => this.#ask(batch, slot)))
   }
 
-  #again(request: Waiting, slot: number): void {
+  #again(request: WaitingRequest, slot: number): void {
     request.tries++
     if (request.tries < TRIES) this.#add(request, slot)
     else request.reject(noWindowError())
@@ -152,10 +152,11 @@ function isParted(error: unknown): boolean {
 }
 
 /** Integers that answer requests. */
-function lengthOf(requests: readonly Request[]): number {
+function answerLength(requests: readonly StepsRequest[]): number {
   let length = 0
   for (const { names } of requests) {
-    for (let i = 0; i < names.length; i++) length += names[i]!.block === undefined ? FIGURES : FIGURES + 1
+    for (let i = 0; i < names.length; i++)
+      length += names[i]!.block === undefined ? FIGURES_PER_STEP : FIGURES_PER_STEP + 1
   }
   return length
 }
@@ -179,7 +180,7 @@ function outcomeOf(steps: readonly Step[], reply: readonly number[], from: numbe
       instants[i] = instantUsed(rule.plan, reading) + phase
     }
     const own = figuresFrom(rule.plan, reading, retry, never(reply[n + 2]!), never(reply[n + 3]!))
-    n += FIGURES
+    n += FIGURES_PER_STEP
     const blocked = rule.block === undefined ? 0 : reply[n++]!
     figures[i] = blocked > 0 ? underBlock(own, blocked) : own
   }

@@ -2,9 +2,9 @@ import { blockLua } from '../../core/decide/block/block.lua.ts'
 
 /** How scripts know blocks: their formulas, and a program that keeps their states. Without any: nothing to call. */
 export const blocksLua: string = `${blockLua}
-local blockLaw = { load = loadCells, save = saveCells, form = BLOCK_FORM, size = BLOCK_SIZE }
+local blockProgram = { load = loadCells, save = saveCells, form = BLOCK_FORM, size = BLOCK_SIZE }
 `
-export const noBlocksLua = 'local blockLaw, blockedFor, countRefusal, blockOver'
+export const noBlocksLua = 'local blockProgram, blockedFor, countRefusal, blockOver'
 
 /** Blocks a key: ARGV is the time or nothing, for how many microseconds (0 ends the block), and `within`. */
 export const setBlockLua: string = `

@@ -13,7 +13,7 @@ export interface Call {
 }
 
 /** One request, and the names of each step's states. */
-export interface Request {
+export interface StepsRequest {
   readonly steps: readonly Step[]
   readonly names: readonly StateNames[]
   readonly peek: boolean
@@ -25,7 +25,11 @@ const PHASED = 8
 const BLOCKING = 16
 
 /** Requests to decide, as decide.lua.ts and decide-one.lua.ts read them. */
-export function callToDecide(programs: LuaPrograms, time: StoreTime, requests: readonly Request[]): Call {
+export function callToDecide(
+  programs: LuaPrograms,
+  time: StoreTime,
+  requests: readonly StepsRequest[],
+): Call {
   const [first] = requests
   if (requests.length === 1 && first!.steps.length === 1 && first!.names[0]!.block === undefined)
     return callToDecideOne(programs, time, first!)
@@ -56,7 +60,7 @@ export function callToDecide(programs: LuaPrograms, time: StoreTime, requests: r
   return draft.call('decide', words)
 }
 
-function callToDecideOne(programs: LuaPrograms, time: StoreTime, { steps, names, peek }: Request): Call {
+function callToDecideOne(programs: LuaPrograms, time: StoreTime, { steps, names, peek }: StepsRequest): Call {
   const { rule, cost, phase = 0, chargeId = 0 } = steps[0]!
   const { twin, words } = programs.written(rule.plan, time.now())
   const args = ['1', names[0]!.state, time.word(), peek ? '0' : '1', ...words, String(cost)]
@@ -98,7 +102,7 @@ export function callToBlock(
 }
 
 /** A part of a call: a rule in a mode. */
-interface Part {
+interface CallPart {
   readonly plan: Plan
   readonly mode: number
   readonly block: BlockPlan | undefined
@@ -110,7 +114,7 @@ class Draft {
   readonly #time: StoreTime
   readonly #now: number
   readonly #keys = new Map<string, number>()
-  readonly #parts: Part[] = []
+  readonly #parts: CallPart[] = []
   readonly #words: string[] = []
   #needs = 0
 

@@ -8,25 +8,25 @@ import { ConfigError } from '../../core/errors.ts'
 export type Send = (args: string[], key: string) => Promise<unknown>
 
 /** What is used of an ioredis or iovalkey client, single, sentinel or cluster. */
-export interface CallingClient {
+interface CallingClient {
   call(command: string, args: string[]): Promise<unknown>
   readonly isCluster?: boolean
   readonly options: object
 }
 
 /** What is used of a node-redis client or pool. */
-export interface SendingClient {
+interface SendingClient {
   sendCommand(args: string[]): Promise<unknown>
 }
 
 /** What is used of a node-redis cluster. */
-export interface SendingCluster {
+interface SendingCluster {
   sendCommand(key: string | undefined, isReadonly: boolean | undefined, args: string[]): Promise<unknown>
   readonly masters: readonly unknown[]
 }
 
 /** What is used of a node-redis sentinel. */
-export interface SendingSentinel {
+interface SendingSentinel {
   sendCommand(isReadonly: boolean | undefined, args: string[]): Promise<unknown>
   getMasterNode(): unknown
 }
@@ -39,7 +39,7 @@ export interface Sender {
 }
 
 /**
- * How to send commands through a client, told from its shape.
+ * How to send commands through a client, recognised by its shape.
  * @throws ConfigError for what is no client of these, or one that would send a charge twice
  */
 export function senderOf(client: RedisClient): Sender {

@@ -15,16 +15,16 @@ local function keep(k, p, now, phase, wait)
     writes = writes + 1
     dirty[writes] = k
   end
-  keepers[k], expiries[k] = p.law, expiry(p, now, wait, phase)
+  keepers[k], expiries[k] = p.program, expiry(p, now, wait, phase)
 end
 local function answer(at, charged, left, k, p, c, now, cost, ok, delay, phase, chargeId)
   local reset
   if charged then
-    p.law.charge(p, c, now, cost, chargeId)
+    p.program.charge(p, c, now, cost, chargeId)
     c[1] = now
     left = left - cost
   end
-  reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reset = figures(left, p.law.wait, p, c, now, cost, ok)
+  reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reset = figures(left, p.program.wait, p, c, now, cost, ok)
   reply[at + 5], reply[at + 6] = delay < BIG and delay or exact(delay), now
   if charged then keep(k, p, now, phase, reset) end
 end
@@ -70,7 +70,7 @@ local function answerAll(steps, count)
   local function answerIf(wanted)
     for j = 1, count do
       local _, p, c, now = unpack(steps[j])
-      if charged[j] == wanted then answer(steps[j][13], wanted, p.law.remaining(p, c, now), unpack(steps[j])) end
+      if charged[j] == wanted then answer(steps[j][13], wanted, p.program.remaining(p, c, now), unpack(steps[j])) end
     end
   end
   for j = 1, count do
@@ -90,26 +90,26 @@ while args[i] do
     ref = (ref - another) / 2
     local k = floor(ref / partCount)
     local p = parts[ref - k * partCount + 1]
-    local law = p.law
+    local program = p.program
     if p.phased then
       phase = args[i] + 0
       i = i + 1
     end
-    if law.named then
+    if program.named then
       chargeId = args[i] + 0
       i = i + 1
     end
     k = k + 1
     local c = states[k]
     if not c then
-      c = law.load(KEYS[k], law.form, texts[k])
+      c = program.load(KEYS[k], program.form, texts[k])
       states[k] = c
     end
     local now = heldAt(p, c, at - phase)
-    local left = law.remaining(p, c, now)
+    local left = program.remaining(p, c, now)
     local ok = cost == 0 or cost <= left
-    local delay = ok and cost > 0 and law.delay and law.delay(p, c, now) or 0
-    if law.noWindow and not p.peek and law.noWindow(p, c, now) then noWindow = true end
+    local delay = ok and cost > 0 and program.delay and program.delay(p, c, now) or 0
+    if program.noWindow and not p.peek and program.noWindow(p, c, now) then noWindow = true end
     count = count + 1
     if count + another > 1 or p.block then
       local block = false
@@ -118,7 +118,7 @@ while args[i] do
         i = i + 1
         block = states[blockKey]
         if not block then
-          block = blockLaw.load(KEYS[blockKey], blockLaw.form, texts[blockKey])
+          block = blockProgram.load(KEYS[blockKey], blockProgram.form, texts[blockKey])
           states[blockKey] = block
         end
       end
@@ -138,8 +138,8 @@ while args[i] do
 end
 for j = 1, writes do
   local k = dirty[j]
-  local law = keepers[k]
-  law.save(KEYS[k], states[k], expiries[k], law.form, law.size)
+  local program = keepers[k]
+  program.save(KEYS[k], states[k], expiries[k], program.form, program.size)
 end
 return reply
 `

@@ -18,11 +18,11 @@ end
 -- When a state may be dropped, in ms since the epoch: never early, and where nothing refills it, after 100 years.
 -- Under a clock that is not the server's nothing may expire before the run is over: a day.
 local function expiry(p, now, wait, phase)
-  local soon = floor(clock / 1000)
-  if at ~= clock then return inMs(soon + 86400000) end
-  local till, last = (now + wait) * p.unit + phase, soon + 3155760000000
+  local clockMs = floor(clock / 1000)
+  if at ~= clock then return inMs(clockMs + 86400000) end
+  local till, last = (now + wait) * p.unit + phase, clockMs + 3155760000000
   till = till < MAX and ceilDiv(till, 1000) or last
-  return inMs(till > last and last or till > soon and till or soon + 1)
+  return inMs(till > last and last or till > clockMs and till or clockMs + 1)
 end
 -- Clients read integers that close to 2^53 wrongly.
 local BIG = 9007199254740900
@@ -30,7 +30,7 @@ local function exact(n)
   if n < BIG then return n end
   return n == huge and -1 or whole(n)
 end
--- Remaining, retry, more and reset as the reply says them, and the wait until the state means nothing.
+-- Remaining, retry, more and reset as the reply says them, and the wait until the state equals none.
 local function figures(left, wait, p, c, now, cost, ok)
   local retry, more, reset, capacity = 0, -1, 0, p.capacity
   if left < 0 then left = 0 end

@@ -10,7 +10,7 @@ export interface StateNames {
 }
 
 /** Longest prefix, in characters. */
-const LONGEST = 64
+const LONGEST_PREFIX = 64
 
 /**
  * Names in Redis: `prefix:{identity}:policy`. What stands in braces decides the slot of a cluster, so all states of
@@ -23,9 +23,9 @@ export class Names {
 
   /** @throws ConfigError */
   constructor(prefix: string) {
-    if (!/^[!-z|~]+$/.test(prefix) || prefix.length > LONGEST) {
+    if (!/^[!-z|~]+$/.test(prefix) || prefix.length > LONGEST_PREFIX) {
       throw new ConfigError(
-        `prefix must be 1 to ${LONGEST} printable ASCII characters, without spaces and braces`,
+        `prefix must be 1 to ${LONGEST_PREFIX} printable ASCII characters, without spaces and braces`,
       )
     }
     this.#prefix = prefix

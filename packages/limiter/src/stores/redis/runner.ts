@@ -12,7 +12,7 @@ export function noWindowError(): StoreError {
 }
 
 /** Sends commands, and turns what goes wrong into StoreError. */
-export class Runner {
+export class ScriptRunner {
   readonly #send: Send
   /** Scripts that were sent as a whole. */
   readonly #known = new Set<string>()

@@ -48,18 +48,18 @@ export function scriptOf(task: Task, twins: ReadonlyMap<number, Twin>, blocks: b
   // One command reads all cells; a log must not be read whole.
   const ahead = task === 'decide' && keepers.size === 1 && keepers.has(cellsLua)
   const texts = `local texts = ${ahead ? "call('MGET', unpack(KEYS))" : '{}'}`
-  const laws = [...twins].map(([number, twin]) => {
+  const programs = [...twins].map(([number, twin]) => {
     const bodies = BODIES[task].filter((name) => twin[name] !== undefined)
     return `do${twin.locals ?? ''}
-laws[${number}] = { named = ${twin.keeps === 'slots'}, ${fieldsOf(twin).join(', ')}, ${bodies.map((name) => `${name} = function${bodyOf(twin, name)}`).join(', ')} }
+programs[${number}] = { named = ${twin.keeps === 'slots'}, ${fieldsOf(twin).join(', ')}, ${bodies.map((name) => `${name} = function${bodyOf(twin, name)}`).join(', ')} }
 end`
   })
   return named([
     WORDS,
     integersLua,
     ...keepers,
-    'local laws = {}',
-    ...laws,
+    'local programs = {}',
+    ...programs,
     blocks ? blocksLua : noBlocksLua,
     figuresLua,
     partsLua,

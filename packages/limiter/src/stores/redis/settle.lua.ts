@@ -17,26 +17,26 @@ local function charges()
     local k = floor(args[j] / partCount)
     local p, phase = parts[args[j] - k * partCount + 1], args[j + 3] + 0
     local key = KEYS[k + 1]
-    local c = p.law.load(key, p.law.form)
+    local c = p.program.load(key, p.program.form)
     return key, p, c, heldAt(p, c, at - phase), args[j + 1] + 0, args[j + 2] + 0, phase, args[j + 4] + 0
   end
 end
 if over ~= '' and (over + 0 <= at or call('EXISTS', KEYS[#KEYS]) == 1) then return { at, 0 } end
 for _, p, c, now, change in charges() do
-  if change > 0 and p.law.noWindow and p.law.noWindow(p, c, now) then return { at, -2 } end
+  if change > 0 and p.program.noWindow and p.program.noWindow(p, c, now) then return { at, -2 } end
 end
 if over ~= '' then call('SET', KEYS[#KEYS], '', 'PXAT', expiry({ unit = 1 }, over + 0, 0, 0)) end
 for key, p, c, now, change, charged, phase, chargeId in charges() do
-  local law, keeps = p.law, true
+  local program, keeps = p.program, true
   if change > 0 then
-    law.charge(p, c, now, change, chargeId)
+    program.charge(p, c, now, change, chargeId)
     c[1] = now
   elseif change < 0 and not c.absent then
-    law.refund(p, c, now, -change, charged, chargeId)
+    program.refund(p, c, now, -change, charged, chargeId)
   else
     keeps = false
   end
-  if keeps then law.save(key, c, expiry(p, now, law.wait(p, c, now, p.capacity), phase), law.form, law.size) end
+  if keeps then program.save(key, c, expiry(p, now, program.wait(p, c, now, p.capacity), phase), program.form, program.size) end
 end
 return { at, 1 }
 `

@@ -14,7 +14,7 @@ interface Group {
 }
 
 /** How one slot is asked. */
-export interface Slots {
+export interface SlotClient {
   decide(steps: readonly Step[], peek: boolean, slot: number): Promise<Outcome>
   settle(charges: readonly Charge[]): Promise<boolean>
 }
@@ -22,7 +22,7 @@ export interface Slots {
 /**
  * One decision over several slots, which no script can make at once: each slot decides on its own steps, and where
  * another then refuses, gets back what it charged. Until then, for a trip or two, others can be refused up to that
- * cost; nobody is admitted who should not be. A block counts refusals in its own slot.
+ * cost; no request is admitted that should not be. A block counts refusals in its own slot.
  *
  * Nodes' clocks differ. The answer's `at` is the latest of theirs.
  */
@@ -30,7 +30,7 @@ export async function decideSplit(
   steps: readonly Step[],
   peek: boolean,
   slots: readonly number[],
-  ask: Slots,
+  ask: SlotClient,
 ): Promise<Outcome> {
   const groups = groupsOf(steps, slots)
   const asked = groups.map((group) => ask.decide(group.steps, peek, group.slot))
@@ -53,7 +53,7 @@ async function undone(
   group: Group,
   outcome: Outcome | undefined,
   peek: boolean,
-  ask: Slots,
+  ask: SlotClient,
 ): Promise<Outcome | undefined> {
   const charges = outcome === undefined ? [] : refundsOf(group, outcome, peek)
   if (charges.length === 0) return outcome

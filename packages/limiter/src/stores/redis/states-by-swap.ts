@@ -3,7 +3,7 @@ import { correct, run, type States } from '../../core/decide/run.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { Charge, Once, Outcome, StateName, Step } from '../store.ts'
 import type { Names } from './names.ts'
-import type { Runner } from './runner.ts'
+import type { ScriptRunner } from './runner.ts'
 import { type Script, scriptToRead, scriptToSwap } from './script.ts'
 import type { StoreTime } from './store-time.ts'
 
@@ -19,7 +19,7 @@ const LAST = Number.MAX_SAFE_INTEGER
  * process that share a key wait for each other, so only other processes can be in the way.
  */
 export class StatesBySwap {
-  readonly #runner: Runner
+  readonly #runner: ScriptRunner
   readonly #names: Names
   readonly #time: StoreTime
   readonly #read: Script = scriptToRead()
@@ -27,7 +27,7 @@ export class StatesBySwap {
   /** The last request under way of each key. */
   readonly #queues = new Map<string, Promise<unknown>>()
 
-  constructor(runner: Runner, names: Names, time: StoreTime) {
+  constructor(runner: ScriptRunner, names: Names, time: StoreTime) {
     this.#runner = runner
     this.#names = names
     this.#time = time

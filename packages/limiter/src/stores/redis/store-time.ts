@@ -9,7 +9,7 @@ export class StoreTime {
   readonly #replaced: boolean
   #ahead = 0
 
-  /** @param clock stands in for the store's own */
+  /** @param clock replaces the store's own */
   constructor(clock: Clock | undefined) {
     this.#own = clock ?? monotonicClock()
     this.#replaced = clock !== undefined

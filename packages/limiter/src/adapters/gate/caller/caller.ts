@@ -5,7 +5,7 @@ import type { Key } from '../../../limiter.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
 import { memoized } from '../../../memoize.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
-import { oneOf, type Settings } from '../options/settings.ts'
+import { type GateSettings, oneOf } from '../options/settings.ts'
 
 /** Who sent a request, and which counter it charges. */
 export interface Caller {
@@ -24,7 +24,7 @@ const NO_KEY = { key: '', shown: undefined }
 
 /** @throws ConfigError for proxies or prefixes that are wrong */
 export function callerOf<N extends FrameworkArgs>(
-  settings: Settings<N>,
+  settings: GateSettings<N>,
 ): (incoming: IncomingRequest<N>) => MaybePromise<Caller> {
   const { key, address: ask, onMissingKey = 'address', proxyHeader = 'x-forwarded-for', rules } = settings
   const { ipv4Subnet = 32, ipv6Subnet = 64 } = settings
@@ -45,7 +45,7 @@ export function callerOf<N extends FrameworkArgs>(
   }
   const located = (peer: string | undefined, incoming: IncomingRequest<N>): Caller | undefined => {
     if (trusts) return at(peer, incoming)
-    // Where nobody reads headers, they are not made.
+    // Where headers are not read, they are not made.
     return peer === undefined ? undefined : callerAt(peer)
   }
   const missing = (here: Caller | undefined): Caller => {
@@ -89,11 +89,11 @@ function callerWithKey(
 /** Whether any proxy is trusted; `undefined`: the options do not say. */
 export function trustsProxies({
   trustProxy,
-}: Pick<Settings<FrameworkArgs>, 'trustProxy'>): boolean | undefined {
+}: Pick<GateSettings<FrameworkArgs>, 'trustProxy'>): boolean | undefined {
   return trustProxy === undefined ? undefined : trustProxy !== false && trustProxy !== 'none'
 }
 
-function proxiesOf<N extends FrameworkArgs>({ trustProxy, proxyHeader }: Settings<N>): Proxies {
+function proxiesOf<N extends FrameworkArgs>({ trustProxy, proxyHeader }: GateSettings<N>): Proxies {
   const header = oneOf('proxyHeader', proxyHeader ?? 'x-forwarded-for', ['x-forwarded-for', 'forwarded'])
   if (trustProxy === undefined || !trustsProxies({ trustProxy })) return { header }
   if (typeof trustProxy === 'number') return { header, hops: trustProxy }

@@ -1,5 +1,5 @@
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
-import type { Settings } from '../options/settings.ts'
+import type { GateSettings } from '../options/settings.ts'
 import { trustsProxies } from './caller.ts'
 
 /** Looks at the first requests, and warns, once each, of what the configuration seems to miss. */
@@ -14,7 +14,9 @@ const FORWARDED = ['x-forwarded-for', 'forwarded'] as const
 const SEE = 'see docs/frameworks/README.md#behind-a-proxy'
 
 /** `undefined` where addresses do not matter, or where the options say that no proxy is trusted. */
-export function proxyWarnings<N extends FrameworkArgs>(settings: Settings<N>): RequestWatch<N> | undefined {
+export function proxyWarnings<N extends FrameworkArgs>(
+  settings: GateSettings<N>,
+): RequestWatch<N> | undefined {
   const { validate = true, key, proxyHeader = 'x-forwarded-for', logger } = settings
   const trusts = trustsProxies(settings)
   if (!validate || key !== undefined || trusts === false) return undefined

@@ -112,10 +112,10 @@ export interface ResponseWriter<T> {
 }
 
 /**
- * Judges a request, up to the point where the application goes on or a refusal goes out. `undefined`: nothing is
+ * Decides a request, up to the point where the application goes on or a refusal goes out. `undefined`: nothing is
  * left to do, since the caller has gone, or an answer is out already.
  */
-export function judged<N extends FrameworkArgs, T>(
+export function evaluated<N extends FrameworkArgs, T>(
   gate: Gate<N>,
   incoming: IncomingRequest<N>,
   writer: ResponseWriter<T>,
@@ -163,16 +163,16 @@ export const plainWriter: ResponseWriter<readonly [IncomingMessage, ServerRespon
   response: (args) => args[1],
   setHeader: (args, name, value) => args[1].setHeader(name, value),
   getHeader: (args, name) => args[1].getHeader(name),
-  show: (args, name, info) => show(args[0], name, info),
+  show: (args, name, info) => showInfo(args[0], name, info),
 }
 
 /** Under the name that the options give, which types cannot know. */
-export function show(request: object, name: string, info: RateLimitInfo): void {
+export function showInfo(request: object, name: string, info: RateLimitInfo): void {
   ;(request as Record<string, unknown>)[name] = info
 }
 
 /** Sends a refusal. `Vary` and the like, set by others, stay. */
-export function refuse(
+export function sendRefusal(
   response: ServerResponse,
   { status, type, text }: NonNullable<Verdict['refusal']>,
 ): void {

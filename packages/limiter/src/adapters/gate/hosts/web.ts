@@ -54,7 +54,7 @@ export function refusalOf(
   return response
 }
 
-/** Who left while waiting is told nothing; nginx logs such requests under this status. */
+/** A client that left while waiting gets no answer; nginx logs such requests under this status. */
 export function gone(): Response {
   return new Response(null, { status: 499 })
 }
@@ -68,7 +68,7 @@ export function headersOf(verdict: Verdict, present: Headers): [string, string][
 }
 
 /**
- * Settles a request once its response has been read to the end, or given up; at once where nobody will read it.
+ * Settles a request once its response has been read to the end, or given up; at once where it will not be read.
  * @returns the response to send in place of this one
  */
 export function settledBy(response: Response, verdict: Verdict, method: string): Response {

@@ -6,7 +6,7 @@ import { MemoryStore } from '../../../stores/memory.ts'
 import type { Store } from '../../../stores/store.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import type { Logger } from '../options/options.ts'
-import { oneOf, type Settings } from '../options/settings.ts'
+import { type GateSettings, oneOf } from '../options/settings.ts'
 import { fromLimiter } from './from-limiter.ts'
 import { fromPolicies } from './from-policies.ts'
 import { fromRules } from './from-rules.ts'
@@ -35,7 +35,7 @@ const SOURCES = {
 } as const
 
 /** @throws ConfigError unless exactly one source of limits is given, and nothing that it leaves without effect */
-export function limitSourceOf<N extends FrameworkArgs>(settings: Settings<N>): LimitSource<N> {
+export function limitSourceOf<N extends FrameworkArgs>(settings: GateSettings<N>): LimitSource<N> {
   const given = (Object.keys(SOURCES) as (keyof typeof SOURCES)[]).filter(
     (name) => settings[name] !== undefined,
   )
@@ -62,7 +62,13 @@ export function limitSourceOf<N extends FrameworkArgs>(settings: Settings<N>): L
 }
 
 /** What leaves the process is held to a deadline, and has something to fall back on. */
-function storeOf<N extends FrameworkArgs>({ store, deadlineMs, logger, observe, name }: Settings<N>): Store {
+function storeOf<N extends FrameworkArgs>({
+  store,
+  deadlineMs,
+  logger,
+  observe,
+  name,
+}: GateSettings<N>): Store {
   if (store === undefined) return new MemoryStore()
   if (typeof (store as Partial<Store>).decide !== 'function')
     throw new ConfigError('store must be a store of this library: those made for others count otherwise')

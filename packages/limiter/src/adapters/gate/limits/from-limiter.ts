@@ -4,14 +4,14 @@ import type { Key } from '../../../limiter.ts'
 import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
 import type { Reservation } from '../../../reservation.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
-import type { Settings } from '../options/settings.ts'
+import type { GateSettings } from '../options/settings.ts'
 import { type LimitSource, limiterHolds } from './limit-source.ts'
 
 /** How long a request may take before its cost can no longer be settled, where the user's limiter keeps it. */
 const SETTLE_WITHIN = '15m'
 
 /** Decisions of a limiter that exists already. Where its store fails and it has no FallbackStore, the gate answers. */
-export function fromLimiter<N extends FrameworkArgs>(settings: Settings<N>): LimitSource<N> {
+export function fromLimiter<N extends FrameworkArgs>(settings: GateSettings<N>): LimitSource<N> {
   const { settleCost, onStoreError = 'open', observe, logger, name } = settings
   const limiter = settings.limiter!
   const reservations = new WeakMap<Decision, Reservation>()

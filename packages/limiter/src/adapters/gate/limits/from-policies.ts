@@ -9,7 +9,7 @@ import type { Caller } from '../caller/caller.ts'
 import { callerList } from '../caller/caller-list.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
 import type { CallerQuota, GatePolicy } from '../options/options.ts'
-import type { Settings } from '../options/settings.ts'
+import type { GateSettings } from '../options/settings.ts'
 import { type LimitSource, limiterHolds } from './limit-source.ts'
 
 /** Limiters kept for limits that a function gave; the oldest goes first. Their counters are the store's. */
@@ -21,12 +21,15 @@ type AnyLimiter = Limiter<string, boolean>
  * Policies of the gate's own. Each distinct quota is a limiter over the same counters: what a caller used stays
  * used when the limit changes.
  */
-export function fromPolicies<N extends FrameworkArgs>(settings: Settings<N>, store: Store): LimitSource<N> {
-  const policies = policiesOf(settings)
+export function fromPolicies<N extends FrameworkArgs>(
+  settings: GateSettings<N>,
+  store: Store,
+): LimitSource<N> {
+  const policies = givenPolicies(settings)
   const variant = (change: (name: string, policy: GatePolicy<N>) => Partial<LimiterPolicy>): AnyLimiter => {
     const made = Object.entries(policies).map(([name, policy]) => [
       name,
-      policyOf(policy, change(name, policy), settings),
+      limiterPolicyOf(policy, change(name, policy), settings),
     ])
     const { name, observe } = settings
     return createLimiter({
@@ -64,7 +67,9 @@ export function fromPolicies<N extends FrameworkArgs>(settings: Settings<N>, sto
   }
 }
 
-function policiesOf<N extends FrameworkArgs>(settings: Settings<N>): Readonly<Record<string, GatePolicy<N>>> {
+function givenPolicies<N extends FrameworkArgs>(
+  settings: GateSettings<N>,
+): Readonly<Record<string, GatePolicy<N>>> {
   const { limit, period, identifier = 'default' } = settings
   if (settings.policies !== undefined) return settings.policies
   if (limit === undefined) throw new ConfigError('give a limit, or policies, a limiter or rules')
@@ -81,10 +86,10 @@ function policiesOf<N extends FrameworkArgs>(settings: Settings<N>): Readonly<Re
 const WINDOWS = { algorithm: 'token-bucket', refill: 'interval' } as const
 const CALENDAR_WINDOWS = { algorithm: 'fixed-window' } as const
 
-function policyOf<N extends FrameworkArgs>(
+function limiterPolicyOf<N extends FrameworkArgs>(
   policy: GatePolicy<N>,
   change: Partial<LimiterPolicy>,
-  { onStoreError }: Settings<N>,
+  { onStoreError }: GateSettings<N>,
 ): LimiterPolicy {
   const windows = typeof policy.period === 'object' ? CALENDAR_WINDOWS : WINDOWS
   return {
@@ -102,7 +107,7 @@ interface Special<N extends FrameworkArgs> {
 
 /** Overrides and plans: quotas known beforehand, for some callers. */
 function specialLimiters<N extends FrameworkArgs>(
-  settings: Settings<N>,
+  settings: GateSettings<N>,
   make: (quota: CallerQuota) => AnyLimiter,
 ): Special<N> {
   const { plan, plans = {}, overrides = {}, policies } = settings

@@ -6,11 +6,11 @@ import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise
 import { createPipeline, type Reply } from '../../../pipeline.ts'
 import type { Store } from '../../../stores/store.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
-import type { Settings } from '../options/settings.ts'
+import type { GateSettings } from '../options/settings.ts'
 import type { LimitSource } from './limit-source.ts'
 
 /** Decisions by rules, which find out by themselves which keys a request has, and how many limits apply. */
-export function fromRules<N extends FrameworkArgs>(settings: Settings<N>, store: Store): LimitSource<N> {
+export function fromRules<N extends FrameworkArgs>(settings: GateSettings<N>, store: Store): LimitSource<N> {
   const { rules, domain, attributes, observe } = settings
   if (domain === undefined) throw new ConfigError('rules need a domain', { path: ['domain'] })
   const current = typeof rules === 'function' ? rules : (): Rules => rules!
@@ -29,7 +29,7 @@ export function fromRules<N extends FrameworkArgs>(settings: Settings<N>, store:
   }
   return {
     check(incoming, { address }, cost) {
-      const request = requestOf(incoming, address)
+      const request = ruleRequest(incoming, address)
       const known: MaybePromise<Request> = andThen(
         maybePromise(attributes?.(...incoming.args)),
         (own): Request => (own === undefined ? request : { ...request, attributes: own }),
@@ -45,7 +45,7 @@ export function fromRules<N extends FrameworkArgs>(settings: Settings<N>, store:
   }
 }
 
-function requestOf<N extends FrameworkArgs>(
+function ruleRequest<N extends FrameworkArgs>(
   { method, url, host, headers }: IncomingRequest<N>,
   address: string | undefined,
 ): Request {

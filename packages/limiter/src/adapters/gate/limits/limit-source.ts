@@ -1,10 +1,10 @@
 import { algorithms } from '../../../core/decide/algorithms.ts'
+import type { ActualCost } from '../../../core/decide/charges.ts'
 import type { Decision } from '../../../core/decide/decision.ts'
 import type { Key, Limiter } from '../../../limiter.ts'
 import type { MaybePromise } from '../../../maybe-promise.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
-import type { ActualCost } from '../options/options.ts'
 
 /** Where a gate's decisions come from: policies of its own, a limiter, or rules. */
 export interface LimitSource<N extends FrameworkArgs> {

@@ -1,3 +1,4 @@
+import type { ActualCost } from '../../../core/decide/charges.ts'
 import type { OnStoreError } from '../../../core/decide/rule.ts'
 import type { Rules } from '../../../core/match/compile.ts'
 import type { OnMissingKey } from '../../../core/match/domain.ts'
@@ -31,7 +32,7 @@ export type CallerQuota =
   | { readonly limit: number; readonly period?: number | string; readonly burst?: number }
 
 /** Which limits apply: `limit` and `period`, or `policies`, or a `limiter`, or `rules`. */
-export interface QuotaOptions<N extends FrameworkArgs> extends Partial<GatePolicy<N>> {
+interface QuotaOptions<N extends FrameworkArgs> extends Partial<GatePolicy<N>> {
   /** The policy's name in headers and problems. Default `default`. */
   readonly identifier?: string
   /** Several policies, by name, decided as one: all are charged or none. */
@@ -52,7 +53,7 @@ export interface QuotaOptions<N extends FrameworkArgs> extends Partial<GatePolic
 }
 
 /** Who calls, and which counter that charges. */
-export interface CallerOptions<N extends FrameworkArgs> {
+interface CallerOptions<N extends FrameworkArgs> {
   /** Default: the client's address. A number counts as its text; `undefined` and `''` as none. */
   readonly key?: PerRequest<N, Key | number | undefined>
   /**
@@ -78,11 +79,8 @@ export interface CallerOptions<N extends FrameworkArgs> {
   readonly denyList?: readonly string[]
 }
 
-/** One cost for every policy, or by policy (of a rulebook): whole, ≥ 0. */
-export type ActualCost = number | Readonly<Record<string, number>>
-
 /** What counts, and how much. */
-export interface CountOptions<N extends FrameworkArgs> {
+interface CountOptions<N extends FrameworkArgs> {
   /** Whole, ≥ 0. Default 1; 0 only looks. */
   readonly cost?: number | PerRequest<N, number>
   /** Requests that are not limited at all. */
@@ -103,7 +101,7 @@ export interface CountOptions<N extends FrameworkArgs> {
 }
 
 /** What the client sees. */
-export interface ReplyOptions<N extends FrameworkArgs> {
+interface ReplyOptions<N extends FrameworkArgs> {
   /** Of refusals by a quota. Default 429. */
   readonly statusCode?: number
   /** Body of refusals by a quota: text, or anything that JSON can say. Default: a problem (RFC 9457). */
@@ -127,7 +125,7 @@ export interface ReplyOptions<N extends FrameworkArgs> {
 }
 
 /** Where counters are, and who observes. */
-export interface StoreOptions {
+interface StoreOptions {
   /** Names the counters in `store`; needed with one. Limiters of one name and policy share them. */
   readonly name?: string
   /** Default: a MemoryStore of its own. Any other is held to `deadlineMs` by a FallbackStore. */

@@ -8,7 +8,7 @@ import type { FrameworkArgs } from '../incoming-request.ts'
 import type { AliasOptions, GateOptions, Logger } from './options.ts'
 
 /** Options under one name each, with the defaults that several places share. */
-export interface Settings<N extends FrameworkArgs> extends Omit<GateOptions<N>, keyof AliasOptions<N>> {
+export interface GateSettings<N extends FrameworkArgs> extends Omit<GateOptions<N>, keyof AliasOptions<N>> {
   readonly name: string
   readonly requestPropertyName: string
   readonly logger: Logger
@@ -45,7 +45,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   storage: 'give store and name',
   throttlers: 'give limit and period, or policies by name',
 }
-const NAMES =
+const OPTION_NAMES =
   `limit period algorithm soft shadow block prefetch identifier policies limiter rules domain attributes
   plan plans overrides key onMissingKey address trustProxy proxyHeader ipv6Subnet ipv4Subnet allowList
   denyList cost skip skipFailedRequests skipSuccessfulRequests requestWasSuccessful settleCost statusCode message
@@ -58,10 +58,10 @@ const NAMES =
  * @param more names of options that the framework's adapter reads itself
  * @throws ConfigError for an unknown option, or two that say the same
  */
-export function settingsOf<N extends FrameworkArgs>(
+export function gateSettingsOf<N extends FrameworkArgs>(
   options: GateOptions<N>,
   more: readonly string[] = [],
-): Settings<N> {
+): GateSettings<N> {
   const given = Object.entries(options).filter(([name, value]) => value !== undefined && !more.includes(name))
   const settings: Record<string, unknown> = {}
   const set = (name: string, value: unknown): void => {
@@ -96,7 +96,7 @@ export function settingsOf<N extends FrameworkArgs>(
     timers: globalThis as unknown as Timers,
     wallClock: wallClock(),
     ...settings,
-  } as Settings<N>
+  } as GateSettings<N>
 }
 
 function standard(value: AliasOptions<FrameworkArgs>['standardHeaders']): DialectName[] {
@@ -123,12 +123,12 @@ function standard(value: AliasOptions<FrameworkArgs>['standardHeaders']): Dialec
  * @throws ConfigError for an unknown option
  */
 export function checkNames(options: object, more: readonly string[]): void {
-  const known = [...NAMES, ...Object.keys(ALIASES), ...TRANSLATED, ...more]
+  const known = [...OPTION_NAMES, ...Object.keys(ALIASES), ...TRANSLATED, ...more]
   const wrong = Object.entries(options).find(([name, value]) => value !== undefined && !known.includes(name))
-  if (wrong !== undefined) throw unknown(wrong[0], known)
+  if (wrong !== undefined) throw unknownOption(wrong[0], known)
 }
 
-function unknown(name: string, known: readonly string[]): ConfigError {
+function unknownOption(name: string, known: readonly string[]): ConfigError {
   if (Object.hasOwn(INSTEAD, name)) return new ConfigError(`no option is named "${name}": ${INSTEAD[name]}`)
   const right = nearest(name, known)
   return new ConfigError(

@@ -10,7 +10,7 @@ export interface RateLimitInfo {
   readonly remaining: number
   /** When the whole quota is available again; absent where nothing refills it. */
   readonly resetTime: Date | undefined
-  /** Whose quota; absent where a rulebook decided. */
+  /** The key of the quota; absent where a rulebook decided. */
   readonly key: string | undefined
   /** Name of the policy these figures are of: of several, the one that decided. */
   readonly policy: string

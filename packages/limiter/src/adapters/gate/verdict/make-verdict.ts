@@ -8,7 +8,7 @@ import type { Caller } from '../caller/caller.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
 import type { LimitSource } from '../limits/limit-source.ts'
 import type { Logger } from '../options/options.ts'
-import type { Settings } from '../options/settings.ts'
+import type { GateSettings } from '../options/settings.ts'
 import { infoOf, type RateLimitInfo } from './info.ts'
 import { type Refusal, type Replies, type ReplyContext, repliesOf } from './refusal.ts'
 import { settlementOf } from './settlement.ts'
@@ -17,7 +17,7 @@ import type { Verdict } from './verdict.ts'
 
 /** Turns decisions into verdictMaker: with headers, the application's figures, the refusal, the wait. */
 export function verdictMaker<N extends FrameworkArgs>(
-  settings: Settings<N>,
+  settings: GateSettings<N>,
   source: LimitSource<N>,
 ): (
   decision: Decision,
@@ -51,7 +51,7 @@ export function verdictMaker<N extends FrameworkArgs>(
   // Apart from what every request runs through: a function that holds closures makes a context each time.
   const refused = ({ args }: IncomingRequest<N>, verdict: VerdictRecord<N>): MaybePromise<Verdict> => {
     const { decision, info } = verdict
-    if (info !== undefined) void tell(() => onLimitReached?.(...args, info), logger)
+    if (info !== undefined) void callHook(() => onLimitReached?.(...args, info), logger)
     return andThen(replies.refusalTo(decision, args, info, verdict), (refusal) => {
       verdict.refusal = refusal
       return verdict
@@ -132,13 +132,13 @@ class VerdictRecord<N extends FrameworkArgs> implements Verdict, ReplyContext {
   }
 }
 
-function roomOf<N extends FrameworkArgs>({ maxWaiting = 1_000, timers }: Settings<N>): WaitingRoom {
+function roomOf<N extends FrameworkArgs>({ maxWaiting = 1_000, timers }: GateSettings<N>): WaitingRoom {
   if (Number.isSafeInteger(maxWaiting) && maxWaiting >= 0) return new WaitingRoom(maxWaiting, timers)
   throw new ConfigError(`maxWaiting must be a whole number ≥ 0, not ${maxWaiting}`)
 }
 
 /** A hook's failure is no reason to fail the request either. */
-async function tell(hook: () => unknown, logger: Logger): Promise<void> {
+async function callHook(hook: () => unknown, logger: Logger): Promise<void> {
   try {
     await hook()
   } catch (error) {

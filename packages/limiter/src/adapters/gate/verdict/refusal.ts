@@ -6,7 +6,7 @@ import type { Problem } from '../../../core/respond/problem.ts'
 import { admittedHeaders, type LimitResponse, respondTo } from '../../../core/respond/respond.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
-import { oneOf, type Settings } from '../options/settings.ts'
+import { type GateSettings, oneOf } from '../options/settings.ts'
 import type { RateLimitInfo } from './info.ts'
 
 /** A refusal, ready to be sent. */
@@ -38,8 +38,8 @@ export interface Replies<N extends FrameworkArgs> {
   readonly exposed: string | undefined
 }
 
-/** @throws ConfigError for a dialect, status or share that means nothing */
-export function repliesOf<N extends FrameworkArgs>(settings: Settings<N>): Replies<N> {
+/** @throws ConfigError for an invalid dialect, status or share */
+export function repliesOf<N extends FrameworkArgs>(settings: GateSettings<N>): Replies<N> {
   const { headers: when = 'always', retryAfter = 'seconds', jitter, message, statusCode } = settings
   const dialect = dialectsOf(settings.dialect ?? 'ietf')
   oneOf('headers', when, ['always', 'denied'])

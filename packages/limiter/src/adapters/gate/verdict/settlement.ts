@@ -1,13 +1,13 @@
+import type { ActualCost } from '../../../core/decide/charges.ts'
 import { type Decision, receiptOf } from '../../../core/decide/decision.ts'
 import { holdsSlots } from '../../../core/decide/step.ts'
 import type { FrameworkArgs, ResponseOutcome } from '../incoming-request.ts'
 import type { LimitSource } from '../limits/limit-source.ts'
-import type { ActualCost } from '../options/options.ts'
-import type { Settings } from '../options/settings.ts'
+import type { GateSettings } from '../options/settings.ts'
 
 /** How a request's charge is put right once its outcome is known; `undefined` when nothing depends on that. */
 export function settlementOf<N extends FrameworkArgs>(
-  settings: Settings<N>,
+  settings: GateSettings<N>,
   source: LimitSource<N>,
 ): ((decision: Decision, args: N) => ((outcome: ResponseOutcome) => Promise<void>) | undefined) | undefined {
   const { skipFailedRequests, skipSuccessfulRequests, settleCost, requestWasSuccessful, logger } = settings

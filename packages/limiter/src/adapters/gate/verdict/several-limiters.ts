@@ -52,7 +52,7 @@ function together(earlier: Decision, own: Decision): Decision {
     ...stricter(earlier, own, allowed),
     allowed,
     delayMs,
-    policies: distinct([...earlier.policies, ...own.policies], allowed),
+    policies: distinctPolicies([...earlier.policies, ...own.policies], allowed),
     ...(priority === undefined ? undefined : { priority }),
   }
 }
@@ -63,7 +63,7 @@ function stricter<F extends Figures>(earlier: F, own: F, allowed: boolean): F {
 }
 
 /** Clients know policies by their names: of two that share one they see the stricter. */
-function distinct(policies: readonly PolicyFigures[], allowed: boolean): readonly PolicyFigures[] {
+function distinctPolicies(policies: readonly PolicyFigures[], allowed: boolean): readonly PolicyFigures[] {
   const byName = new Map<string, PolicyFigures>()
   for (const own of policies) {
     const earlier = byName.get(own.policy)

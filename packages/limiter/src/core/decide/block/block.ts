@@ -23,7 +23,7 @@ export interface BlockPlan extends StatePlan {
  * Cells of a block: last change, refusals counted, when their count began, end of the block. Its state stands beside
  * that of the rule: it limits nothing until it blocks.
  */
-const block: Recovery<BlockPlan> = {
+const blockRecovery: Recovery<BlockPlan> = {
   name: 'block',
   remaining: (_plan, cells, offset, now) => (now < cells[offset + 3]! ? 0 : MAX),
   /** A whole quota (`MAX`) also needs the refusals counted so far to have expired. */
@@ -50,7 +50,7 @@ export const blockByHand: BlockPlan = /* @__PURE__ */ planFor(0, 1, 1)
 
 function planFor(after: number, within: number, period: number): BlockPlan {
   return {
-    algorithm: block as Recovery,
+    algorithm: blockRecovery as Recovery,
     kind: `block/${within}/${period}`,
     capacity: MAX,
     limit: MAX,

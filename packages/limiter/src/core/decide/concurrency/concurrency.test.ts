@@ -1,4 +1,4 @@
-import { algorithmSuite, concurrencyFormula, policiesOf, subjectOf } from '@sluice/conformance'
+import { algorithmSuite, concurrencyFormula, policiesOf, stateUnderTest } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
 import { planOf } from '../algorithms.ts'
 
@@ -11,49 +11,49 @@ const plan = planOf({ algorithm: 'concurrency', limit: 3, period: '10s' })
 
 describe('concurrency', () => {
   it('admits up to the limit at once, and again as soon as a slot is given back', () => {
-    const subject = subjectOf(plan)
-    expect([1, 2, 3, 4].map((chargeId) => subject.decide(0, 1, chargeId).remaining)).toEqual([2, 1, 0, 0])
-    expect(subject.decide(1_000_000, 1, 4)).toMatchObject({ allowed: false, retryAfterMs: 9_000 })
-    subject.settle(1_000_000, -1, 0, 2)
-    expect(subject.decide(1_000_000, 1, 4)).toMatchObject({ allowed: true, remaining: 0 })
+    const state = stateUnderTest(plan)
+    expect([1, 2, 3, 4].map((chargeId) => state.decide(0, 1, chargeId).remaining)).toEqual([2, 1, 0, 0])
+    expect(state.decide(1_000_000, 1, 4)).toMatchObject({ allowed: false, retryAfterMs: 9_000 })
+    state.settle(1_000_000, -1, 0, 2)
+    expect(state.decide(1_000_000, 1, 4)).toMatchObject({ allowed: true, remaining: 0 })
   })
 
   it('gives a slot back once, and nothing for one that it never gave (FB-042)', () => {
-    const subject = subjectOf(plan)
-    for (const chargeId of [1, 2, 3]) subject.decide(0, 1, chargeId)
-    for (const chargeId of [2, 2, 2, 99]) subject.settle(0, -1, 0, chargeId)
-    expect(subject.decide(0, 0, 4).remaining).toBe(1)
+    const state = stateUnderTest(plan)
+    for (const chargeId of [1, 2, 3]) state.decide(0, 1, chargeId)
+    for (const chargeId of [2, 2, 2, 99]) state.settle(0, -1, 0, chargeId)
+    expect(state.decide(0, 0, 4).remaining).toBe(1)
   })
 
   it('ends a slot whose holder is gone when its time to live is over', () => {
-    const subject = subjectOf(plan)
-    subject.decide(0, 1, 1)
-    subject.decide(4_000_000, 2, 2)
-    expect(subject.decide(9_999_999, 1, 3)).toMatchObject({ allowed: false, retryAfterMs: 0.001 })
-    expect(subject.decide(10_000_000, 1, 3)).toMatchObject({ allowed: true, remaining: 0 })
-    subject.settle(10_000_000, -1, 0, 1)
-    expect(subject.decide(10_000_000, 0, 4)).toMatchObject({ remaining: 0, moreAfterMs: 4_000 })
+    const state = stateUnderTest(plan)
+    state.decide(0, 1, 1)
+    state.decide(4_000_000, 2, 2)
+    expect(state.decide(9_999_999, 1, 3)).toMatchObject({ allowed: false, retryAfterMs: 0.001 })
+    expect(state.decide(10_000_000, 1, 3)).toMatchObject({ allowed: true, remaining: 0 })
+    state.settle(10_000_000, -1, 0, 1)
+    expect(state.decide(10_000_000, 0, 4)).toMatchObject({ remaining: 0, moreAfterMs: 4_000 })
   })
 
   it('waits for as many slots as a heavy request needs', () => {
-    const subject = subjectOf(plan)
+    const state = stateUnderTest(plan)
     for (const [chargeId, at] of [
       [1, 0],
       [2, 1],
       [3, 2],
     ] as const)
-      subject.decide(at * 1_000_000, 1, chargeId)
-    const waits = [1, 2, 3, 4].map((cost) => subject.decide(2_000_000, cost, 9).retryAfterMs)
+      state.decide(at * 1_000_000, 1, chargeId)
+    const waits = [1, 2, 3, 4].map((cost) => state.decide(2_000_000, cost, 9).retryAfterMs)
     expect(waits).toEqual([8_000, 9_000, 10_000, null])
   })
 
   it('keeps no room for slots that came and went behind one that stays', () => {
-    const subject = subjectOf(plan)
-    subject.decide(0, 1, 1)
+    const state = stateUnderTest(plan)
+    state.decide(0, 1, 1)
     for (let chargeId = 2; chargeId < 1_000; chargeId++) {
-      expect(subject.decide(chargeId, 2, chargeId).allowed).toBe(true)
-      subject.settle(chargeId, -2, chargeId, chargeId)
+      expect(state.decide(chargeId, 2, chargeId).allowed).toBe(true)
+      state.settle(chargeId, -2, chargeId, chargeId)
     }
-    expect(subject.cells.length).toBeLessThan(20)
+    expect(state.cells.length).toBeLessThan(20)
   })
 })

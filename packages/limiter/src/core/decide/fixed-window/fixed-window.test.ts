@@ -3,7 +3,7 @@ import {
   fixedWindowFormula,
   policiesOf,
   replay,
-  subjectOf,
+  stateUnderTest,
   workedExample,
 } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
@@ -59,9 +59,9 @@ describe('a fixed window', () => {
   })
 
   it('is over at its end, with nothing left to wait for (T36)', () => {
-    const subject = subjectOf(planOf(fivePerMinute))
-    subject.decide(0, 5, 1)
-    expect(subject.decide(60_000_000, 0, 1)).toMatchObject({
+    const state = stateUnderTest(planOf(fivePerMinute))
+    state.decide(0, 5, 1)
+    expect(state.decide(60_000_000, 0, 1)).toMatchObject({
       remaining: 5,
       moreAfterMs: null,
       resetAfterMs: 0,

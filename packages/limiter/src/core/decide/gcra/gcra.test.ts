@@ -1,4 +1,4 @@
-import { algorithmSuite, gcraFormula, policiesOf, subjectOf, workedExample } from '@sluice/conformance'
+import { algorithmSuite, gcraFormula, policiesOf, stateUnderTest, workedExample } from '@sluice/conformance'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Policy, planOf } from '../algorithms.ts'
@@ -20,7 +20,7 @@ describe('gcra', () => {
         traffic,
         (limit, burst, steps) => {
           const [gcra, bucket] = (['gcra', 'token-bucket'] as const).map((algorithm) =>
-            subjectOf(planOf({ algorithm, limit, period: '7s', burst })),
+            stateUnderTest(planOf({ algorithm, limit, period: '7s', burst })),
           )
           let now = 0
           for (const [idle, cost] of steps) {
@@ -54,11 +54,11 @@ describe('gcra', () => {
   })
 
   it('looks at no cost, and writes nothing (FB-040)', () => {
-    const subject = subjectOf(planOf({ algorithm: 'gcra', limit: 1, period: '1s' }))
-    subject.decide(0, 1, 1)
-    const before = subject.cells.slice()
-    expect(subject.decide(400_000, 0, 1)).toMatchObject({ allowed: true, remaining: 0, moreAfterMs: 600 })
-    expect(subject.cells).toEqual(before)
+    const state = stateUnderTest(planOf({ algorithm: 'gcra', limit: 1, period: '1s' }))
+    state.decide(0, 1, 1)
+    const before = state.cells.slice()
+    expect(state.decide(400_000, 0, 1)).toMatchObject({ allowed: true, remaining: 0, moreAfterMs: 600 })
+    expect(state.cells).toEqual(before)
   })
 
   it('lets an idle time bring no more than the burst (FB-044, T45)', () => {

@@ -1,4 +1,4 @@
-import { algorithmSuite, bucketFormula, policiesOf, replay, subjectOf } from '@sluice/conformance'
+import { algorithmSuite, bucketFormula, policiesOf, replay, stateUnderTest } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
 import { type Policy, planOf } from '../algorithms.ts'
 
@@ -51,10 +51,10 @@ describe('a leaky bucket', () => {
   })
 
   it('gives its place back to those behind when a caller leaves the queue', () => {
-    const subject = subjectOf(planOf({ algorithm: 'leaky-bucket', limit: 1, period: '1s', burst: 3 }))
-    for (const chargeId of [1, 2, 3]) subject.decide(0, 1, chargeId)
-    expect(subject.decide(0, 1, 4).allowed).toBe(false)
-    subject.settle(0, -1, 0, 2)
-    expect(subject.decide(0, 1, 4)).toMatchObject({ allowed: true, delayMs: 2_000 })
+    const state = stateUnderTest(planOf({ algorithm: 'leaky-bucket', limit: 1, period: '1s', burst: 3 }))
+    for (const chargeId of [1, 2, 3]) state.decide(0, 1, chargeId)
+    expect(state.decide(0, 1, 4).allowed).toBe(false)
+    state.settle(0, -1, 0, 2)
+    expect(state.decide(0, 1, 4)).toMatchObject({ allowed: true, delayMs: 2_000 })
   })
 })

@@ -3,7 +3,7 @@ import {
   policiesOf,
   replay,
   slidingLogFormula,
-  subjectOf,
+  stateUnderTest,
   workedExample,
 } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
@@ -77,15 +77,15 @@ describe('a sliding window log', () => {
   })
 
   it('gives back the entry that was charged, and no other (FB-034)', () => {
-    const subject = subjectOf(planOf(log(10, '1s')))
+    const state = stateUnderTest(planOf(log(10, '1s')))
     for (let i = 0; i < 9; i++) {
-      expect(subject.decide(i * 100_000, 1, 1).remaining).toBe(9)
-      subject.settle(i * 100_000, -1, i * 100_000, 1)
+      expect(state.decide(i * 100_000, 1, 1).remaining).toBe(9)
+      state.settle(i * 100_000, -1, i * 100_000, 1)
     }
-    expect(subject.decide(1_001_000, 0, 1).remaining).toBe(10)
-    expect(subject.decide(1_001_000, 1, 1).remaining).toBe(9)
-    subject.settle(1_001_000, -5, 0, 1)
-    expect(subject.decide(1_001_000, 0, 1).remaining).toBe(9)
+    expect(state.decide(1_001_000, 0, 1).remaining).toBe(10)
+    expect(state.decide(1_001_000, 1, 1).remaining).toBe(9)
+    state.settle(1_001_000, -5, 0, 1)
+    expect(state.decide(1_001_000, 0, 1).remaining).toBe(9)
   })
 
   it('lasts a year without a timer (FB-019, T29)', () => {
@@ -97,8 +97,8 @@ describe('a sliding window log', () => {
   })
 
   it('keeps no more room than a few times what still counts', () => {
-    const subject = subjectOf(planOf(log(100, '1s')))
-    for (let i = 0; i < 5_000; i++) subject.decide(i * 20_000, 1, 1)
-    expect(subject.cells.length).toBeLessThanOrEqual(4 + 2 * 4 * 51)
+    const state = stateUnderTest(planOf(log(100, '1s')))
+    for (let i = 0; i < 5_000; i++) state.decide(i * 20_000, 1, 1)
+    expect(state.cells.length).toBeLessThanOrEqual(4 + 2 * 4 * 51)
   })
 })

@@ -4,7 +4,7 @@ import {
   intervalFormula,
   policiesOf,
   replay,
-  subjectOf,
+  stateUnderTest,
   workedExample,
 } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
@@ -108,18 +108,18 @@ describe('a token bucket', () => {
   })
 
   it('is never filled above its capacity by giving back (T14)', () => {
-    const subject = subjectOf(planOf({ algorithm: 'token-bucket', limit: 10, period: '10s' }))
-    subject.decide(0, 4, 1)
-    subject.settle(0, -100, 0, 1)
-    expect(subject.decide(0, 11, 1)).toMatchObject({ allowed: false, retryAfterMs: null, remaining: 10 })
+    const state = stateUnderTest(planOf({ algorithm: 'token-bucket', limit: 10, period: '10s' }))
+    state.decide(0, 4, 1)
+    state.settle(0, -100, 0, 1)
+    expect(state.decide(0, 11, 1)).toMatchObject({ allowed: false, retryAfterMs: null, remaining: 10 })
   })
 
   it('gives back no more than can be left of a charge that old', () => {
-    const subject = subjectOf(planOf({ algorithm: 'token-bucket', limit: 10, period: '10s' }))
-    subject.decide(0, 10, 1)
-    subject.decide(7_000_000, 7, 2)
-    subject.settle(7_000_000, -5, 0, 1)
-    expect(subject.decide(7_000_000, 0, 3)).toMatchObject({ remaining: 3 })
+    const state = stateUnderTest(planOf({ algorithm: 'token-bucket', limit: 10, period: '10s' }))
+    state.decide(0, 10, 1)
+    state.decide(7_000_000, 7, 2)
+    state.settle(7_000_000, -5, 0, 1)
+    expect(state.decide(7_000_000, 0, 3)).toMatchObject({ remaining: 3 })
   })
 })
 
