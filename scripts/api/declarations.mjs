@@ -82,23 +82,8 @@ function withoutComments(text, { start, end }, comments) {
       (rest, comment) => rest.slice(0, comment.start - start) + rest.slice(comment.end - start),
       text.slice(start, end),
     )
-    .replace(/^declare /, '')
+    .replace(/^declare |;$/g, '')
     .replace(/\n\s*(?=\n)/g, '')
-    .replace(/\{\s+\}/g, '{}')
-    .split('\n')
-    .map(indent())
-    .join('\n')
-}
-
-/** The compiler keeps the indentation and the semicolons of some sources, and of others not. */
-function indent() {
-  let depth = 0
-  return (line) => {
-    const text = line.trim().replace(/;$/, '')
-    const inner = depth - (/^[}\])>]/.test(text) ? 1 : 0)
-    depth += (text.match(/[{[(]/g)?.length ?? 0) - (text.match(/[}\])]/g)?.length ?? 0)
-    return '  '.repeat(Math.max(inner, 0)) + text
-  }
 }
 
 /** The names that a declaration uses: of types, of values by `typeof`, of symbols as keys. */

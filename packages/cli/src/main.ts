@@ -77,7 +77,7 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error
 }
 
-/** Waits until all is written, and throws what went wrong; whoever reads may leave early (`| head`), though. */
+/** Waits until all is written, and throws what went wrong; the reader may close the pipe early (`| head`), though. */
 function watch(output: Output): () => Promise<void> {
   let failure: NodeJS.ErrnoException | undefined
   output.on('error', (error) => {

@@ -68,7 +68,7 @@ function connectionFailure(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A store leaves its client to whoever made it. */
+/** A store does not close its client. */
 function owning(store: RedisStore, client: Redis | Cluster): Store {
   return {
     async: true,

@@ -2,7 +2,7 @@ import type { Decision } from './core/decide/decision.ts'
 import { SluiceError } from './core/errors.ts'
 
 /**
- * A refusal for whoever prefers to catch it: `ERR_SLUICE_LIMIT_EXCEEDED`. Its `decision` has the figures.
+ * A refusal as an error to catch: `ERR_SLUICE_LIMIT_EXCEEDED`. Its `decision` has the figures.
  * @example
  * try {
  *   await limiter.limitOrThrow('ada')

@@ -1,6 +1,6 @@
 import { ConfigError } from '@sluice/limiter'
 
-/** What whoever reads a value throws: what is wrong with it and, where one is near, the right name. */
+/** Thrown by readers of values: what is wrong with it and, where one is near, the right name. */
 export class FieldError extends Error {
   readonly hint: string | undefined
 

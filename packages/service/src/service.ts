@@ -25,7 +25,7 @@ export interface Service {
 
 /**
  * Makes the service. Nothing is read and nothing listens before `start`.
- * @throws ConfigError for options that mean nothing
+ * @throws ConfigError for invalid options
  * @example
  * const service = createService({ rules: ['rules/'], http: '127.0.0.1:8080' })
  * const { http } = await service.start()

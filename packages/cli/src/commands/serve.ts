@@ -16,7 +16,7 @@ export const serve: Command = defineCommand({
   operands: '[RULES…]',
   options: {
     store: { type: 'string', value: 'URL', help: `where counters are kept: ${STORE_HELP}` },
-    http: { type: 'string', value: 'HOST:PORT', help: 'for those who ask; default 127.0.0.1:8080' },
+    http: { type: 'string', value: 'HOST:PORT', help: 'address of the API; default 127.0.0.1:8080' },
     admin: {
       type: 'string',
       value: 'HOST:PORT',
@@ -65,7 +65,7 @@ a store must share it.`,
         log: { level: (values['log-level'] ?? 'info') as (typeof LEVELS)[number], stream: io.stdout },
       })
       const addresses = await service.start()
-      const stopped = untilStopped(service, io) // whoever has read the banner may send signals
+      const stopped = untilStopped(service, io) // signals may arrive as soon as the banner is printed
       io.stderr.write(bannerOf(addresses, samplesOf(domains, rules)))
       await stopped
       return 0

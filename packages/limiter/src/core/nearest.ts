@@ -26,7 +26,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best
 }
 
-/** `requestsPerUnit`, `requests-per-unit` and `requests_per_unit` are one name to whoever types them. */
+/** `requestsPerUnit`, `requests-per-unit` and `requests_per_unit` count as one name. */
 function plain(name: string): string {
   return name
     .slice(0, COMPARED)

@@ -7,7 +7,7 @@ export interface BreakerOptions {
   readonly probeEveryMs?: number
 }
 
-/** Milliseconds after which a failure is too old to count: whoever asks again begins anew. */
+/** Milliseconds after which a failure is too old to count. */
 const FORGETS_AFTER = 60_000
 
 /**

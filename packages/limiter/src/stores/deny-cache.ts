@@ -53,7 +53,7 @@ export class DenyCache implements Store<true> {
     if (!(Number.isSafeInteger(maxEntries) && maxEntries > 0)) {
       throw new ConfigError('maxEntries must be a whole number above 0')
     }
-    if (!(maxAgeMs > 0)) throw new ConfigError('maxAgeMs must lie above 0')
+    if (!(maxAgeMs > 0)) throw new ConfigError('maxAgeMs must be above 0')
     this.#store = store
     this.#max = maxEntries
     this.#maxAge = maxAgeMs

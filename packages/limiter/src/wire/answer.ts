@@ -70,7 +70,7 @@ const ANSWER_OR_PROBLEM: Check<AnswerBody | ProblemBody> = (value, bounds) =>
 const BATCH_ANSWER = list(ANSWER_OR_PROBLEM)
 
 /**
- * A decision as it is sent to whoever asked.
+ * A decision as it is sent to the client.
  * @example
  * answerOf(await pipeline.check(question)).allowed
  */

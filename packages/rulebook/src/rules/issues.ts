@@ -5,7 +5,7 @@ import type { FileProblem } from '../problem.ts'
 import { type FileSource, fieldNameOf, nodeAt, type Path, problemAt } from '../syntax/source.ts'
 import type { TreeNode } from '../syntax/tree.ts'
 
-/** A schema's finding; whoever read a value may have added to it. */
+/** A schema's finding; readers of values add to it. */
 type Issue = z.core.$ZodIssue & { readonly hint?: string; readonly part?: 'key' }
 
 const NOUNS: Readonly<Record<string, string>> = {

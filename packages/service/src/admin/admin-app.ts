@@ -18,7 +18,7 @@ export interface AdminParts {
   readonly log: Log
 }
 
-/** For operators: whoever reaches it may reset and reload. */
+/** For operators: every client that reaches it may reset and reload. */
 export function adminApp({ operations, rules, registry, readiness, bounds, log }: AdminParts): App {
   const app = createApp(bounds, log)
   healthRoutes(app, readiness)

@@ -3,7 +3,7 @@ import type { Policy } from '@sluice/limiter/algorithms'
 import type { Rule, Step } from '@sluice/limiter/decide'
 import { OperationError } from './operation-error.ts'
 
-/** One step's charge, as whoever settles it needs to know it. */
+/** One step's charge, with all that settling it needs. */
 export interface ReservedCharge
   extends Pick<Step, 'key' | 'cost' | 'costFrom' | 'phase' | 'chargeId'>,
     Pick<Rule, 'name' | 'namespace' | 'onStoreError'> {

@@ -105,7 +105,7 @@ function hitOf(
   const rule = path.length === entries.length ? path.at(-1)!.limit : undefined
   if (limit !== undefined) {
     const namespace = rule?.rule?.namespace
-    // One counter for the same entries, whoever sets the limit.
+    // One counter for the same entries, wherever the limit comes from.
     return namespace === undefined
       ? override(domain.name, entries, limit, descriptorNamespace(domain.name, []), wholeKey(entries, hash))
       : override(domain.name, entries, limit, namespace, descriptorKey(path, entries, hash))

@@ -21,7 +21,7 @@ export interface Shared {
 
 /**
  * What one node knows and has of one state. The first request only finds out what is left. From then on one that finds
- * nothing here takes a lease along; whoever comes meanwhile waits for that answer, in order.
+ * nothing here takes a lease along; requests that come meanwhile wait for that answer, in order.
  */
 export class KeyLease {
   readonly step: Step

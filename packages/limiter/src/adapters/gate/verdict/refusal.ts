@@ -46,7 +46,7 @@ export function repliesOf<N extends FrameworkArgs>(settings: GateSettings<N>): R
   oneOf('retryAfter', retryAfter, ['seconds', 'date'])
   const exposed = exposedHeaders(dialect).join(', ')
   if (jitter !== undefined && !(jitter >= 0 && jitter <= 1))
-    throw new ConfigError(`jitter must lie in 0–1, not ${jitter}`)
+    throw new ConfigError(`jitter must be in 0–1, not ${jitter}`)
   if (statusCode !== undefined && !(Number.isInteger(statusCode) && statusCode >= 400 && statusCode <= 599)) {
     throw new ConfigError(`statusCode must be 400 to 599, not ${statusCode}`)
   }

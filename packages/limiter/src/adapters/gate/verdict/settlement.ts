@@ -32,7 +32,7 @@ export function settlementOf<N extends FrameworkArgs>(
         cost = await actual(args, outcome)
       } catch (error) {
         logger.error(
-          `rate limit: the charge of a request stands, since its outcome cannot be told (${String(error)})`,
+          `rate limit: the charge of a request stands, since its outcome cannot be determined (${String(error)})`,
         )
       }
       try {

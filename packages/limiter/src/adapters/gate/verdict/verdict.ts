@@ -7,7 +7,7 @@ import type { Refusal } from './refusal.ts'
 export interface Verdict {
   /** Sent instead of the application's answer; absent: the request may go on. */
   readonly refusal?: Refusal | undefined
-  /** To be set on the response, whoever makes the response. Read it as late as possible: later limiters of the request add to it. */
+  /** To be set on the response, also on one that the application makes. Read it as late as possible: later limiters of the request add to it. */
   headers(): readonly Header[]
   /** To be added to `Access-Control-Expose-Headers`. */
   readonly exposed?: string | undefined
