@@ -62,13 +62,10 @@ describe('the pages cover', () => {
     expect(samples.some((text) => text.includes(named))).toBe(true)
   })
 
-  test.each(filesIn('packages/limiter/src/compat').filter(isEntry))(
-    'the store %s for another library',
-    (name) => {
-      const samples = pages().flatMap(({ blocks }) => blocks.map(({ text }) => text))
-      expect(samples.some((text) => text.includes(`@sluice/limiter/compat/${name}'`))).toBe(true)
-    },
-  )
+  test.each(filesIn('packages/limiter/src/compat'))('the store %s for another library', (name) => {
+    const samples = pages().flatMap(({ blocks }) => blocks.map(({ text }) => text))
+    expect(samples.some((text) => text.includes(`@sluice/limiter/compat/${name}'`))).toBe(true)
+  })
 
   test.each(shapedFiles())('the class with declared fields in %s', (file) => {
     expect(textOf('ARCHITECTURE.md')).toContain(`\`${file}\``)
@@ -91,9 +88,34 @@ test.each(pages())('$path names files that exist', ({ files }) => {
   expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
 })
 
+test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/glossary.md'])(
+  '%s uses names that the sources have',
+  (path) => {
+    const names = [...textOf(path).matchAll(/`([a-zA-Z_]\w*)`/g)].map(([, name]) => name!)
+    expect(names.filter((name) => name !== 'NAME' && !words().has(name))).toEqual([])
+  },
+)
+
 test('the library has no dependencies', () => {
   expect(JSON.parse(textOf('packages/limiter/package.json'))).not.toHaveProperty('dependencies')
 })
+
+let knownWords: ReadonlySet<string> | undefined
+/** All words of the packages' sources, scripts and manifests. */
+function words(): ReadonlySet<string> {
+  knownWords ??= new Set(
+    ['packages', 'scripts']
+      .flatMap((folder) =>
+        readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+          join(folder, file),
+        ),
+      )
+      .concat('biome.json')
+      .filter((file) => /\.(ts|mjs|json)$/.test(file) && !/(node_modules|dist)\//.test(file))
+      .flatMap((file) => textOf(file).match(/\w+/g) ?? []),
+  )
+  return knownWords
+}
 
 /** Code in running text, or in a table, that has this word. */
 function codeWith(word: string): RegExp {
@@ -113,11 +135,6 @@ function filesIn(folder: string): string[] {
 
 function isStore(name: string): boolean {
   return /implements Store\b/.test(textOf(`packages/limiter/src/stores/${name}.ts`))
-}
-
-/** What another library is given, and not a part of it. */
-function isEntry(name: string): boolean {
-  return !['hits', 'window-store'].includes(name)
 }
 
 function optionsOfAlgorithms(): [string, string][] {

@@ -12,7 +12,7 @@ import { type FileSource, type Path, positionOf, type Reporter } from '../syntax
 import { type FieldsOf, mapOf, quota, readWith, text, wholeField } from './fields.ts'
 import { parseCostSource, parseKeyPart } from './key-part.ts'
 import { type OptionsText, optionFields, optionsOf } from './options.ts'
-import { collect, type QuotaReader, quotaReader } from './policies.ts'
+import { collect, type QuotaReader, quotaReader } from './quota-reader.ts'
 import { whenSchema } from './when.ts'
 
 /** A limit as files write it, its texts read. */

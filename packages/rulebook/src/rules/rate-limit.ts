@@ -7,7 +7,7 @@ import { quoted } from '../mistake.ts'
 import { type FileSource, type Path, type Reporter, scalarAt } from '../syntax/source.ts'
 import { type FieldsOf, mapOf, period, type Word, wholeField, word } from './fields.ts'
 import { type OptionsText, optionFields, optionsOf } from './options.ts'
-import { collect, quotaReader } from './policies.ts'
+import { collect, quotaReader } from './quota-reader.ts'
 
 /** A descriptor's limit as files write it. */
 export interface RateLimitText extends OptionsText {

@@ -12,10 +12,10 @@ import type { LimitSource } from './limits/limit-source.ts'
 import type { GateOptions } from './options/options.ts'
 import { type GateSettings, gateSettingsOf } from './options/settings.ts'
 import { infoOf, type RateLimitInfo } from './verdict/info.ts'
-import { verdictMaker } from './verdict/make-verdict.ts'
 import { plainProblem } from './verdict/refusal.ts'
 import { type Evaluation, evaluationOn } from './verdict/several-limiters.ts'
 import { PASS, type Verdict } from './verdict/verdict.ts'
+import { verdictMaker } from './verdict/verdict-maker.ts'
 
 /** What every adapter is built on: requests in, verdicts out, nothing of any framework. */
 export interface Gate<N extends FrameworkArgs> {

@@ -3,7 +3,7 @@ import type { Rule } from './rule.ts'
 /** One rule's part in a request: the rule, and what only this request knows. */
 export interface Step {
   readonly rule: Rule
-  /** Which of the rule's counters: one identity in its canonical form (core/identify/join-key.ts). */
+  /** Which of the rule's counters: one identity in its canonical form (core/identify/key-text.ts). */
   readonly key: string
   /** Whole, ≥ 0. */
   readonly cost: number

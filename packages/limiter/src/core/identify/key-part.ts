@@ -19,7 +19,7 @@ export interface Part {
 /** What the rule's path left open: `:name` and its segment. */
 export type Params = ReadonlyMap<string, string>
 
-const PART = /^([a-z-]+)(?:\/(\d+)(?:\/(\d+))?)?(?::(.+?))?(\|fold)?$/s
+const PART = /^([a-z][a-z0-9-]*)(?:\/(\d+)(?:\/(\d+))?)?(?::(.+?))?(\|fold)?$/s
 const NAME_TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
 /** Parts that have one spelling already. */
 const SPELT = ['ip', 'path', 'method', 'host']

@@ -1,6 +1,6 @@
 import type { Rule } from '../decide/rule.ts'
 import { ConfigError } from '../errors.ts'
-import { escaped, MISSING } from '../identify/join-key.ts'
+import { escaped, MISSING } from '../identify/key-text.ts'
 import type { Descriptor, DescriptorLimit } from './domain.ts'
 import type { Setting } from './limit.ts'
 import { makeRule, naming } from './make-rule.ts'

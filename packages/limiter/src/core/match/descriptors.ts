@@ -1,7 +1,7 @@
 import { planOf } from '../decide/algorithms.ts'
 import { isCost } from '../decide/cost.ts'
 import type { Step } from '../decide/step.ts'
-import { joinParts, keyPart } from '../identify/join-key.ts'
+import { joinParts, keyPart } from '../identify/key-text.ts'
 import type { Hash } from '../identify/keyed-hash.ts'
 import type { CompiledDomain, Rules } from './compile.ts'
 import {

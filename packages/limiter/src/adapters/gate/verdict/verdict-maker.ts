@@ -15,7 +15,7 @@ import { settlementOf } from './settlement.ts'
 import { decisionOn, type Evaluation } from './several-limiters.ts'
 import type { Verdict } from './verdict.ts'
 
-/** Turns decisions into verdictMaker: with headers, the application's figures, the refusal, the wait. */
+/** Turns decisions into verdicts: with headers, the application's figures, the refusal, the wait. */
 export function verdictMaker<N extends FrameworkArgs>(
   settings: GateSettings<N>,
   source: LimitSource<N>,
@@ -91,7 +91,7 @@ export function verdictMaker<N extends FrameworkArgs>(
 
 /** A class with declared fields (see ARCHITECTURE.md, "Shaped for the engine"), so that headers need no closure. */
 class VerdictRecord<N extends FrameworkArgs> implements Verdict, ReplyContext {
-  // Of the first two most verdictMaker have nothing: to declare them makes no room. As for the others see NodeRequest.
+  // Of the first two most verdicts have nothing: to declare them makes no room. As for the others see NodeRequest.
   declare refusal?: Refusal
   declare settle?: Verdict['settle']
   declare readonly info: RateLimitInfo | undefined

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hashedPart, joinParts, keyPart, MISSING } from './join-key.ts'
+import { hashedPart, joinParts, keyPart, MISSING } from './key-text.ts'
 import { keyedHash } from './keyed-hash.ts'
 
 const hash = keyedHash('secret')
