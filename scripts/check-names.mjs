@@ -49,12 +49,11 @@ function sharedNames() {
       places.set(name, (places.get(name) ?? new Set()).add(file))
   }
   const shared = new Map([...places].filter(([, files]) => files.size > 1))
-  const listed = [...SAME.keys()]
   return [
     ...[...shared]
-      .filter(([name]) => !listed.includes(name))
+      .filter(([name]) => !SAME.has(name))
       .map(([name, files]) => `${name} is defined in several files:\n  ${[...files].join('\n  ')}`),
-    ...listed
+    ...[...SAME.keys()]
       .filter((name) => !shared.has(name))
       .map((name) => `${name} is defined once: take it off the list`),
   ]

@@ -5,7 +5,7 @@ import type { Decision } from './core/decide/decision.ts'
 import { type OnStoreError, type Rule, ruleOf } from './core/decide/rule.ts'
 import type { Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
-import { escaped } from './core/identify/key-text.ts'
+import { escaped, joinParts } from './core/identify/key-text.ts'
 import { createEngine, type Reserved } from './engine.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
@@ -168,7 +168,7 @@ function ruleFor(limiter: string, name: string, given: LimiterPolicy, blockable:
 function joinedKey(key: Key): string {
   if (typeof key === 'string') return key.charCodeAt(0) === 0 ? `\0${escaped(key)}` : key
   if (Array.isArray(key) && key.length > 0 && key.every((part) => typeof part === 'string'))
-    return `\0${key.map(escaped).join('|')}`
+    return `\0${joinParts(key.map(escaped))}`
   throw new TypeError(
     'key must be a string or an array of strings; decide how to handle requests without a key before calling',
   )

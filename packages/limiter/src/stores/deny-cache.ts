@@ -1,5 +1,5 @@
 import type { Figures } from '../core/decide/figures.ts'
-import { holdsSlots } from '../core/decide/step.ts'
+import { holdsSlots, stateText } from '../core/decide/step.ts'
 import { ConfigError } from '../core/errors.ts'
 import type { Observer } from '../observe/events.ts'
 import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
@@ -119,9 +119,8 @@ function isRepeatable(step: Step): boolean {
   return step.rule.role === 'enforce' && step.rule.block === undefined && !holdsSlots(step)
 }
 
-/** Namespaces and kinds hold no NUL, so no two states share a name. */
 function nameOf({ rule: { namespace, plan }, key }: StateName): string {
-  return `${namespace}\0${plan.kind}\0${key}`
+  return stateText(namespace, plan, key)
 }
 
 /** The refusal as it reads now; `undefined` once the store might answer otherwise, or more than waits have changed. */

@@ -1,7 +1,7 @@
 import type { Cells, StatePlan } from './algorithm.ts'
 import { droppableAt } from './figures.ts'
 import { NO_CELLS, newSlot, type Slot, type States, withRoom } from './run.ts'
-import type { StateName } from './step.ts'
+import { type StateName, stateText } from './step.ts'
 
 /** What names one state of integers. */
 export interface StateRef {
@@ -30,7 +30,7 @@ export function statesOf(steps: readonly StateName[]): readonly StateRef[] {
     for (const plan of [rule.plan, rule.block]) {
       if (plan === undefined) continue
       const ref = { namespace: rule.namespace, plan, key }
-      refs.set(nameOf(ref), ref)
+      refs.set(stateText(rule.namespace, plan, key), ref)
     }
   }
   return [...refs.values()]
@@ -58,8 +58,9 @@ export class LoadedStates implements States {
   constructor(refs: readonly StateRef[], cells: readonly (readonly number[] | undefined)[]) {
     this.#refs = refs
     this.#loaded = cells
-    refs.forEach((ref, i) => {
-      if (cells[i] !== undefined) this.#cells.set(nameOf(ref), Float64Array.from(cells[i]))
+    refs.forEach(({ namespace, plan, key }, i) => {
+      if (cells[i] !== undefined)
+        this.#cells.set(stateText(namespace, plan, key), Float64Array.from(cells[i]))
     })
   }
 
@@ -69,7 +70,7 @@ export class LoadedStates implements States {
   }
 
   find(namespace: string, plan: StatePlan, key: string, _now: number, slot: Slot, phase: number): void {
-    const name = nameOf({ namespace, plan, key })
+    const name = stateText(namespace, plan, key)
     const users = this.#users.get(name)
     if (users === undefined) this.#users.set(name, [{ plan, phase }])
     else users.push({ plan, phase })
@@ -78,15 +79,15 @@ export class LoadedStates implements States {
   }
 
   place(namespace: string, plan: StatePlan, key: string, now: number, slot: Slot): void {
-    const name = nameOf({ namespace, plan, key })
+    const name = stateText(namespace, plan, key)
     slot.cells = withRoom(plan, this.#cells.get(name), now)
     this.#cells.set(name, slot.cells)
   }
 
   /** The states that differ from what was loaded. */
   changed(): readonly ChangedState[] {
-    return this.#refs.flatMap((ref, index) => {
-      const name = nameOf(ref)
+    return this.#refs.flatMap(({ namespace, plan, key }, index) => {
+      const name = stateText(namespace, plan, key)
       const cells = this.#cells.get(name)
       if (cells === undefined || isSame(cells, this.#loaded[index])) return []
       const users = this.#users.get(name) ?? []
@@ -98,9 +99,4 @@ export class LoadedStates implements States {
 
 function isSame(cells: Cells, loaded: readonly number[] | undefined): boolean {
   return cells.length === loaded?.length && cells.every((cell, i) => cell === loaded[i])
-}
-
-/** Namespaces and kinds hold no NUL, so no two states share a name. */
-function nameOf({ namespace, plan, key }: StateRef): string {
-  return `${namespace}\0${plan.kind}\0${key}`
 }

@@ -1,3 +1,4 @@
+import type { StatePlan } from './algorithm.ts'
 import type { Rule } from './rule.ts'
 
 /** One rule's part in a request: the rule, and what only this request knows. */
@@ -17,6 +18,11 @@ export interface Step {
 
 /** What names a state: the rule's namespace and kind, and the key. */
 export type StateName = Pick<Step, 'rule' | 'key'>
+
+/** The same as one text. Namespaces and kinds hold no NUL, so no two states share it. */
+export function stateText(namespace: string, { kind }: Pick<StatePlan, 'kind'>, key: string): string {
+  return `${namespace}\0${kind}\0${key}`
+}
 
 /**
  * Whether a rule's charges are held until the request ends, and then released, whatever they cost.

@@ -23,7 +23,7 @@ export function hashedPart(value: string, hash: Hash): string {
   return `%h${hash(value)}`
 }
 
-/** Parts of a key as one text. Parts must be made by {@link keyPart} or {@link hashedPart}, or be {@link MISSING}. */
+/** Parts of a key as one text. Parts must be made by {@link keyPart}, {@link hashedPart} or {@link escaped}, or be {@link MISSING}. */
 export function joinParts(parts: readonly string[]): string {
   return parts.length === 1 ? parts[0]! : parts.join('|')
 }

@@ -1,5 +1,6 @@
 import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
 import { droppableAt } from '../../core/decide/figures.ts'
+import { withRoom } from '../../core/decide/run.ts'
 import type { Fingerprint } from './fingerprint.ts'
 import { type KeyBudget, OVERFLOW, type StateTable } from './state-table.ts'
 
@@ -9,7 +10,7 @@ const LONGEST_KEY = 64
 /** A JS Map holds 2^24 entries and throws at the next. */
 const MAP_LIMIT = 16_000_000
 
-/** The states of one policy that keeps an entry for each admission or lease: a run of its own for every key. */
+/** The states of one policy that keeps an entry for each admission or slot: a run of its own for every key. */
 export class GrowingStates implements StateTable {
   cells: Cells = EMPTY
   keeps: StatePlan
@@ -46,10 +47,8 @@ export class GrowingStates implements StateTable {
     const key = this.#short(text)
     const found = this.locate(text, now) >= 0
     const shared = found ? !this.#runs.has(key) : this.#full()
-    const size = this.keeps.algorithm.room!(this.keeps, this.cells, now)
-    if (size <= this.cells.length) return 0
-    const run = new Float64Array(size)
-    run.set(this.cells)
+    const run = withRoom(this.keeps, this.cells, now)
+    if (run === this.cells) return 0
     this.cells = run
     if (shared) {
       this.#overflow.set(this.#bucket(key), run)
@@ -78,7 +77,7 @@ export class GrowingStates implements StateTable {
     return this.#budget.keys >= this.#budget.max || this.#runs.size >= MAP_LIMIT
   }
 
-  /** As in a Table: beyond the cap keys share buckets, and stay there while the bucket counts. */
+  /** As in FixedStates: beyond the cap keys share buckets, and stay there while the bucket counts. */
   #sharedRun(key: string, now: number): Cells | undefined {
     if (this.#overflow.size === 0) return undefined
     const run = this.#overflow.get(this.#bucket(key))

@@ -1,4 +1,3 @@
-import { algorithmOptions } from '../../../core/decide/algorithms.ts'
 import { ConfigError } from '../../../core/errors.ts'
 import type { Observer } from '../../../observe/events.ts'
 import { FallbackStore } from '../../../stores/fallback.ts'
@@ -8,20 +7,11 @@ import type { FrameworkArgs } from '../incoming-request.ts'
 import type { Logger } from '../options/options.ts'
 import { type GateSettings, oneOf } from '../options/settings.ts'
 import { fromLimiter } from './from-limiter.ts'
-import { fromPolicies } from './from-policies.ts'
+import { fromPolicies, POLICY_OPTIONS } from './from-policies.ts'
 import { fromRules } from './from-rules.ts'
 import type { LimitSource } from './limit-source.ts'
 
-const OF_POLICY = [
-  'period',
-  'algorithm',
-  ...algorithmOptions.keys(),
-  'soft',
-  'shadow',
-  'block',
-  'prefetch',
-  'identifier',
-] as const
+const OF_POLICY = ['period', ...POLICY_OPTIONS, 'identifier'] as const
 const OF_CALLERS = ['plan', 'plans', 'overrides'] as const
 const OF_KEYS = ['key', 'onMissingKey', 'ipv4Subnet', 'ipv6Subnet'] as const
 const OF_RULES = ['domain', 'attributes'] as const

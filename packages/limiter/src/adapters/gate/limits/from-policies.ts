@@ -1,4 +1,4 @@
-import { algorithmOptions } from '../../../core/decide/algorithms.ts'
+import { type AlgorithmSettings, algorithmOptions } from '../../../core/decide/algorithms.ts'
 import { wholeNumber } from '../../../core/decide/integers.ts'
 import { ConfigError } from '../../../core/errors.ts'
 import { createEngine } from '../../../engine.ts'
@@ -14,6 +14,18 @@ import { type LimitSource, limiterHolds } from './limit-source.ts'
 
 /** Limiters kept for limits that a function gave; the oldest goes first. Their counters are the store's. */
 const MAX_LIMITERS = 1_000
+
+type PolicyOption = keyof AlgorithmSettings | 'algorithm' | 'soft' | 'shadow' | 'block' | 'prefetch'
+
+/** What may be said of the one limit of a gate beside its period, as of a policy. */
+export const POLICY_OPTIONS: readonly PolicyOption[] = [
+  'algorithm',
+  ...algorithmOptions.keys(),
+  'soft',
+  'shadow',
+  'block',
+  'prefetch',
+]
 
 type AnyLimiter = Limiter<string, boolean>
 
@@ -77,8 +89,10 @@ function givenPolicies<N extends FrameworkArgs>(
     throw new ConfigError('give the period of the limit, in milliseconds or as text such as 15m', {
       path: ['period'],
     })
-  const names = ['algorithm', ...algorithmOptions.keys(), 'soft', 'shadow', 'block', 'prefetch'] as const
-  const given = names.filter((name) => settings[name] !== undefined).map((name) => [name, settings[name]])
+  const given = POLICY_OPTIONS.filter((name) => settings[name] !== undefined).map((name) => [
+    name,
+    settings[name],
+  ])
   return { [identifier]: { limit, period, ...Object.fromEntries(given) } }
 }
 
