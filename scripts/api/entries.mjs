@@ -14,13 +14,15 @@ export function publishedPackages() {
 }
 
 function entriesOf(folder, name, exports) {
+  const declarations = existsSync(join('packages', folder, 'build')) ? 'build' : 'dist'
   return Object.entries(exports)
-    .filter(([, target]) => target?.types !== undefined)
+    .filter(([, target]) => target?.['@sluice/source'] !== undefined)
     .flatMap(([subpath, target]) =>
       filledIn(folder, target['@sluice/source']).map((part) => {
-        const file = join('packages', folder, target.types.replace('*', part))
+        const source = target['@sluice/source'].replace('*', part)
+        const file = join('packages', folder, source.replace(/^\.\/src\//, `${declarations}/`).replace(/ts$/, 'd.ts'))
         if (!existsSync(file)) throw new Error(`${file} is missing: build first`)
-        return { subpath: join(name, subpath.replace('*', part)), file }
+        return { subpath: join(name, subpath.replace('*', part)), source, file }
       }),
     )
 }

@@ -1,0 +1,62 @@
+// Makes what the library's package holds, dist/: its subpaths as ES modules and as CommonJS, each with one copy of what
+// they share, and their types. Types are written once, as CommonJS, which both kinds of modules can import.
+//   node scripts/bundle.mjs (after `tsc -b`, which writes declarations to build/)
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { rolldown } from 'rolldown'
+import { publishedPackages } from './api/entries.mjs'
+
+const PACKAGE = 'packages/limiter'
+const { entries } = publishedPackages().find(({ folder }) => folder === 'limiter')
+const names = entries.map(({ source }) => source.replace(/^\.\/src\/|\.ts$/g, ''))
+
+/** `'./file.ts'` in a declaration. */
+const SOURCE = /(['"]\.[^'"]*)\.ts(['"])/g
+const SOURCE_MAP = /\/\/# sourceMappingURL=.*\n?$/
+
+rmSync(join(PACKAGE, 'dist'), { recursive: true, force: true })
+await bundle()
+writeTypes()
+
+async function bundle() {
+  const bundle = await rolldown({
+    cwd: resolve(PACKAGE),
+    input: Object.fromEntries(names.map((name) => [name, `./src/${name}.ts`])),
+    external: (id) => !/^[./]/.test(id),
+    platform: 'neutral',
+  })
+  const write = (format, extension, minify) =>
+    bundle.write({
+      dir: resolve(PACKAGE, 'dist'),
+      format,
+      entryFileNames: `[name].${extension}`,
+      chunkFileNames: `shared/[name]-[hash].${extension}`,
+      comments: false,
+      minify,
+    })
+  await write('esm', 'js', 'dce-only')
+  await write('cjs', 'cjs', { compress: false, mangle: false, codegen: { removeWhitespace: true } })
+  await bundle.close()
+}
+
+/** The declarations that the subpaths reach. */
+function writeTypes() {
+  const written = new Set()
+  const copy = (name) => {
+    if (written.has(name)) return
+    written.add(name)
+    const text = readFileSync(join(PACKAGE, 'build', `${name}.d.ts`), 'utf8')
+    write(`${name}.d.cts`, text.replaceAll(SOURCE, '$1.cjs$2').replace(SOURCE_MAP, ''))
+    for (const [, specifier] of text.matchAll(SOURCE)) copy(join(dirname(name), specifier.slice(1)))
+  }
+  for (const name of names) {
+    copy(name)
+    write(`${name}.d.ts`, `export * from './${basename(name)}.cjs'\n`)
+  }
+}
+
+function write(file, text) {
+  const path = join(PACKAGE, 'dist', file)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
