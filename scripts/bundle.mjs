@@ -8,7 +8,7 @@ import { publishedPackages } from './api/entries.mjs'
 
 const PACKAGE = 'packages/limiter'
 const { entries } = publishedPackages().find(({ folder }) => folder === 'limiter')
-const names = entries.map(({ source }) => source.replace(/^\.\/src\/|\.ts$/g, ''))
+const names = entries.map(({ source }) => source)
 
 /** `'./file.ts'` in a declaration. */
 const SOURCE = /(['"]\.[^'"]*)\.ts(['"])/g
@@ -25,17 +25,19 @@ async function bundle() {
     external: (id) => !/^[./]/.test(id),
     platform: 'neutral',
   })
-  const write = (format, extension, minify) =>
-    bundle.write({
+  for (const [format, extension] of [
+    ['esm', 'js'],
+    ['cjs', 'cjs'],
+  ]) {
+    await bundle.write({
       dir: resolve(PACKAGE, 'dist'),
       format,
       entryFileNames: `[name].${extension}`,
       chunkFileNames: `shared/[name]-[hash].${extension}`,
       comments: false,
-      minify,
+      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     })
-  await write('esm', 'js', 'dce-only')
-  await write('cjs', 'cjs', { compress: false, mangle: false, codegen: { removeWhitespace: true } })
+  }
   await bundle.close()
 }
 

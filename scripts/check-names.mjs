@@ -31,7 +31,7 @@ const CORE_DECIDE = 'packages/limiter/src/core/decide/'
 const sources = readdirSync('packages')
   .map((name) => join('packages', name, 'src'))
   .flatMap((folder) => readdirSync(folder, { recursive: true }).map((file) => join(folder, file)))
-  .filter((file) => /\.ts$/.test(file) && !/\.(test|test-support|samples|vectors)\.ts$|\/vendor\//.test(file))
+  .filter((file) => /\.ts$/.test(file) && !/\.(test|test-support|samples|vectors)\.ts$/.test(file))
   .sort()
   .map((file) => {
     const text = readFileSync(file, 'utf8')

@@ -19,7 +19,8 @@ try {
     const file = join(packs, pack.filename)
     console.log(`${pack.name}: ${pack.entryCount} files, ${Math.round(pack.size / 1024)} KiB packed`)
     run('publint', 'run', file, '--strict', '--pack', 'false')
-    run('attw', file, '--profile', 'esm-only')
+    const kinds = pack.name === '@sluice/limiter' ? [] : ['--profile', 'esm-only']
+    run('attw', file, '--format', 'table-flipped', ...kinds)
   }
 } finally {
   rmSync(packs, { recursive: true, force: true })

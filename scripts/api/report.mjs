@@ -2,7 +2,7 @@
 // is not exported itself.
 import { augmentationsOf, exportsOf, find, namesUsed } from './declarations.mjs'
 
-export function reportOf({ folder, name, entries }) {
+export function reportOf({ name, entries }) {
   const placed = new Map() // declaration → the subpath that shows it
   const sections = entries.map(({ subpath, file }) => sectionOf(subpath, file, placed))
   const hidden = hiddenBehind(

@@ -1,5 +1,3 @@
-import ipaddr from './vendor/ipaddr.cjs'
-
 /** An address by its bits. IPv4-mapped (`::ffff:0:0/96`) and NAT64 (`64:ff9b::/96`) addresses are the IPv4 ones inside. */
 export interface Address {
   readonly version: 4 | 6
@@ -11,7 +9,7 @@ export interface Address {
 const MAX_TEXT = 100
 const PORT = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/
 const ZONE = /%[^%]+$/
-const IPV6 = /^[\da-f:.]*:[\da-f:.]*$/i
+const GROUP = /^[\da-f]{1,4}$/i
 
 /**
  * Reads an address as sockets, proxies and headers write it: a port, brackets and a zone id are dropped.
@@ -49,7 +47,7 @@ export function ipKey(text: string, v4Bits = 32, v6Bits = 64): string | undefine
 /** The network of so many leading bits, in canonical text (RFC 5952); a whole address goes without `/bits`. */
 export function networkText({ version, words }: Address, bits: number): string {
   const kept = words.map((word, i) => leadingBits(word, bits - 32 * i))
-  const text = version === 4 ? ipv4Text(kept[0]!) : new ipaddr.IPv6(kept.flatMap(halves)).toRFC5952String()
+  const text = version === 4 ? ipv4Text(kept[0]!) : ipv6Text(kept.flatMap(halves))
   return bits === words.length * 32 ? text : `${text}/${bits}`
 }
 
@@ -59,18 +57,32 @@ function leadingBits(word: number, bits: number): number {
 }
 
 function parseIpv6(text: string): Address | undefined {
-  const groups = withoutDots(text)
-  if (groups === undefined || !IPV6.test(groups)) return undefined
-  let parts: readonly number[]
-  try {
-    ;({ parts } = ipaddr.IPv6.parse(groups))
-  } catch {
-    return undefined
-  }
+  const parts = groupsOf(withoutDots(text))
+  if (parts === undefined) return undefined
   const words = [0, 2, 4, 6].map((i) => parts[i]! * 0x10000 + parts[i + 1]!)
   const [a, b, c, d] = words
   const wraps = b === 0 && ((a === 0 && c === 0xffff) || (a === 0x64ff9b && c === 0))
   return wraps ? { version: 4, words: [d!] } : { version: 6, words }
+}
+
+/** The eight groups of an IPv6 address; `::` stands once, for one group of zeros or more (RFC 4291, 2.2). */
+function groupsOf(text = ''): number[] | undefined {
+  const [before, after, more] = text.split('::').map((side) => (side === '' ? [] : side.split(':')))
+  if (before === undefined || more !== undefined) return undefined
+  const zeros = 8 - before.length - (after?.length ?? 0)
+  if (after === undefined ? zeros !== 0 : zeros < 1) return undefined
+  const groups = [...before, ...Array<string>(zeros).fill('0'), ...(after ?? [])]
+  return groups.every((group) => GROUP.test(group))
+    ? groups.map((group) => Number.parseInt(group, 16))
+    : undefined
+}
+
+/** Lower case, no leading zeros, the first longest run of two or more zeros as `::` (RFC 5952, 4). */
+function ipv6Text(groups: readonly number[]): string {
+  const text = groups.map((group) => group.toString(16)).join(':')
+  const runs = text.match(/\b0(:0)+\b/g) ?? []
+  const longest = runs.reduce((a, b) => (b.length > a.length ? b : a), '')
+  return longest === '' ? text : text.replace(new RegExp(`(^|:)${longest}(:|$)`), '::')
 }
 
 /** A dotted tail as two groups, so that how an address is written cannot decide what it is. */
