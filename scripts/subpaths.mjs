@@ -27,9 +27,10 @@ manifest.exports = Object.fromEntries(
     subpath,
     {
       '@sluice/source': `./src/${name}.ts`,
-      // Node and bundlers that know these take one copy, whether it is imported or required.
+      // Node, Bun and bundlers that know these take one copy, whether it is imported or required.
       'module-sync': module(name),
-      module: module(name),
+      module: `./dist/${name}.js`,
+      bun: `./dist/${name}.js`,
       require: { types: `./dist/${name}.d.cts`, default: `./dist/${name}.cjs` },
       ...module(name),
     },

@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 const AT_ONCE = 3
-const PATIENCE_MS = 180_000
+const PATIENCE_MS = 600_000
 
 /** Each is `[what, run]`, and fails by throwing. */
 export async function countAttempts(attempts) {

@@ -44,7 +44,7 @@ async function askGraphql(url) {
 }
 
 async function askWebSocket(url, folder) {
-  const { WebSocket } = createRequire(`${folder}/`)('ws')
+  const WebSocket = createRequire(`${folder}/`)('ws') // its main export, in every major
   const socket = new WebSocket(url)
   await once(socket, 'open')
   const answers = []
