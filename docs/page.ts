@@ -30,13 +30,14 @@ export interface Page {
   readonly anchors: ReadonlySet<string>
 }
 
-/** The pages at the root and all below docs/. */
+/** The pages at the root, all below docs/, and the one of each package. */
 export function pages(): Page[] {
   const top = readdirSync(ROOT).filter((file) => file.endsWith('.md'))
   const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => join('docs', file))
-  return [...top, ...docs].sort().map(pageOf)
+  const packages = readdirSync(join(ROOT, 'packages')).map((name) => join('packages', name, 'README.md'))
+  return [...top, ...docs, ...packages].sort().map(pageOf)
 }
 
 function pageOf(path: string): Page {
