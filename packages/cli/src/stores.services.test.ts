@@ -14,7 +14,7 @@ const worked = `${folder}worked.json`
 const listOf = (ports: readonly number[]): string => ports.map((port) => `127.0.0.1:${port}`).join(',')
 
 async function expectAllPassed(url: string): Promise<void> {
-  const { code, out, err } = await runLine(['conform', ...vectors, '--store', url])
+  const { code, out, err } = await runLine(['conform', ...vectors], '', { SLUICE_STORE: url })
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(out).toMatch(/^[1-9]\d{2,} passed, 0 failed\n$/)
 }
@@ -103,7 +103,7 @@ describe('a Redis by its URL', () => {
       'sentinels are unreachable',
     ],
   ])('OF-51: %s is said to be so, with its address', async (_kind, url, reason) => {
-    const { code, out, err } = await runLine(['conform', worked, '--store', url()])
+    const { code, out, err } = await runLine(['conform', worked], '', { SLUICE_STORE: url() })
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(`the store does not answer: ${url().replace(/\/\/.*@/, '//')}`)
     expect(err).toMatch(reason)

@@ -3,12 +3,29 @@ import { type Clock, MemoryStore, type Store, StoreError } from '@sluice/limiter
 import { planOf } from '@sluice/limiter/algorithms'
 import { ruleOf } from '@sluice/limiter/decide'
 import { RedisStore } from '@sluice/limiter/stores/redis'
+import type { Io } from './io.ts'
 import { createRedisClient, type RedisConnection } from './redis-client.ts'
 import { readRedisUrl, URL_FORMS } from './redis-url.ts'
+import { secretOf, withoutPasswords } from './secrets.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What `--store` may be, for help. */
 export const STORE_HELP: string = `memory (default), or ${URL_FORMS.join(', ')}`
+
+/** What help says of a store's URL that has a password. */
+export const STORE_NOTES = `A URL with a password belongs into the environment variable SLUICE_STORE, or into a file that
+SLUICE_STORE_FILE names: all users of a machine can read the arguments of its processes.`
+
+/** What `--store` says, or SLUICE_STORE; in memory by default. @throws UsageError */
+export async function storeUrl(given: string | undefined, io: Io): Promise<string> {
+  if (given === undefined) return (await secretOf('SLUICE_STORE', io)) ?? 'memory'
+  if (withoutPasswords(given) !== given) {
+    io.stderr.write(
+      'sluice: all users of this machine can read the password in --store: use SLUICE_STORE, or SLUICE_STORE_FILE\n',
+    )
+  }
+  return given
+}
 
 /** Milliseconds that a store has to answer when it is opened. */
 const PATIENCE = 3_000
