@@ -26,7 +26,10 @@ describe('OF-52: a secret', () => {
     ['a file', { SLUICE_STORE_FILE: fileOf('store', `${NOWHERE}\n`) }],
     ['a file without an end of line', { SLUICE_STORE_FILE: fileOf('bare', NOWHERE) }],
   ])('the URL of a store, is read from %s', async (_from, env) => {
-    for (const argv of [['conform', vectors], ['conform', vectors, '--store', 'memory']]) {
+    for (const argv of [
+      ['conform', vectors],
+      ['conform', vectors, '--store', 'memory'],
+    ]) {
       const { err } = await runLine(argv, '', env)
       if (argv.includes('--store')) expect(err).not.toContain('the store')
       else expect(err).toMatch(REFUSED)

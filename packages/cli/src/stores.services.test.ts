@@ -27,7 +27,17 @@ let silent: number
 let web: number
 const closing: (() => unknown)[] = []
 beforeAll(async () => {
-  server = await startRedis('--requirepass', 'secret', '--user', 'reader', 'on', '>secret', '~*', '+@read', '+@connection')
+  server = await startRedis(
+    '--requirepass',
+    'secret',
+    '--user',
+    'reader',
+    'on',
+    '>secret',
+    '~*',
+    '+@read',
+    '+@connection',
+  )
   turnsAway = await startAnswering('-DENIED Redis is running in protected mode.\r\n', true)
   loads = await startAnswering('-LOADING Redis is loading the dataset in memory\r\n')
   silent = await startAnswering('')
@@ -92,10 +102,14 @@ describe('a Redis by its URL', () => {
     ],
     ['that is not there', () => 'redis://:wrong-secret@127.0.0.1:1', 'ECONNREFUSED'],
     ['of no known host', () => 'redis://:wrong-secret@nowhere.invalid', 'nowhere.invalid'],
-    ['that speaks no TLS', () => `rediss://:wrong-secret@127.0.0.1:${server.port}`, /SSL|TLS|reset|hang up|TIMEDOUT/i],
+    [
+      'that speaks no TLS',
+      () => `rediss://:wrong-secret@127.0.0.1:${server.port}`,
+      /SSL|TLS|reset|hang up|TIMEDOUT/i,
+    ],
     ['in protected mode', () => `redis://:wrong-secret@127.0.0.1:${turnsAway}`, 'DENIED'],
     ['that loads its data', () => `redis://:wrong-secret@127.0.0.1:${loads}`, 'LOADING'],
-    ['that says nothing', () => `redis://:wrong-secret@127.0.0.1:${silent}`, 'didn\'t receive any'],
+    ['that says nothing', () => `redis://:wrong-secret@127.0.0.1:${silent}`, "didn't receive any"],
     ['that is a web server', () => `redis://:wrong-secret@127.0.0.1:${web}`, 'Unknown RESP type'],
     [
       'behind no sentinels',

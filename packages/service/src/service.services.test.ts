@@ -156,9 +156,7 @@ describe('stop', () => {
     async (which) => {
       const { service, ...urls } = await run({ idleMs: 3_600_000, drainMs: 3_600_000 })
       const ask = (agent?: Agent): Promise<Received> =>
-        which === 'http'
-          ? check(urls.http, agent)
-          : send(`${urls.admin}/v1/rules`, '', agent, 'GET')
+        which === 'http' ? check(urls.http, agent) : send(`${urls.admin}/v1/rules`, '', agent, 'GET')
       const agent = keptAlive(96)
       await Promise.all(Array.from({ length: 96 }, () => ask(agent)))
       const idle = Object.values(agent.freeSockets).flat().length

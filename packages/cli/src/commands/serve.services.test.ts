@@ -123,7 +123,7 @@ describe('sluice serve', () => {
       '--store',
       'redis://:hush@127.0.0.1:1',
     )
-    expect(err()).toMatch(/^sluice: the store does not answer: [^\n]*ECONNREFUSED[^\n]*\n/)
+    expect(err()).toMatch(/^sluice: the store does not answer: [^\n]*ECONNREFUSED[^\n]*\n/m)
     expect(err()).not.toContain('hush')
     expect(await post(lines[0]!)).toMatchObject({ allowed: true, degraded: true })
     signal('SIGTERM')
@@ -154,7 +154,7 @@ describe('sluice serve before a Redis', () => {
     path,
     `domain: d\nlimits:\n${MODES.map(
       (mode) =>
-        `  - { name: ${mode}, when: { path: /${mode} }, key: [ip], limit: 1000000/year, on_store_error: ${mode} }\n`,
+        `  - { name: ${mode}, when: { path: /${mode} }, key: [ip], limit: 1000000/365d, on_store_error: ${mode} }\n`,
     ).join('')}`,
   )
   let redis: FailingRedis
@@ -178,7 +178,11 @@ describe('sluice serve before a Redis', () => {
 
   const ask = async (mode: keyof typeof sent, url = http): Promise<Answer> => {
     const body = JSON.stringify({ domain: 'd', request: { path: `/${mode}`, ip: '192.0.2.1' } })
-    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
     expect(response.status).toBe(200)
     const answer = (await response.json()) as Answer
     if (url === http) {
@@ -197,28 +201,36 @@ describe('sluice serve before a Redis', () => {
   it.each(Object.entries(failures))(
     'OF-50, OF-51: that %s answers by the rules, says so everywhere, and is exact again within seconds',
     async (_kind, failure) => {
+      const fine = { ready: true, reasons: [], warnings: [] }
+      await vi.waitFor(async () => expect(await ready()).toEqual(fine), BACK)
       await vi.waitFor(isExact, BACK)
-      expect(await ready()).toEqual({ ready: true, reasons: [], warnings: [] })
       const [before, logged] = [await metric('sluice_store_failures_total'), served.out().length]
-      await failure.fail(redis)
-      if (failure.passes !== true) {
-        await vi.waitFor(async () => {
-          await Promise.all(Array.from({ length: 10 }, () => ask('open')))
-          expect(await metric('sluice_store_up')).toBe(0)
-        }, BACK)
-        for (const mode of MODES)
-          expect(await ask(mode)).toMatchObject({ allowed: mode !== 'closed', degraded: true })
-        expect(await ready()).toEqual({ ready: true, reasons: [], warnings: ['the store does not answer'] })
-        expect(await metric('sluice_store_failures_total')).toBeGreaterThanOrEqual(before + 5)
-        expect(served.out().slice(logged)).toContain('the store fails')
+      try {
+        await failure.fail(redis)
+        if (failure.passes !== true) {
+          await vi.waitFor(async () => {
+            await Promise.all(Array.from({ length: 10 }, () => ask('open')))
+            expect(await metric('sluice_store_up')).toBe(0)
+          }, BACK)
+          for (const mode of MODES)
+            expect(await ask(mode)).toMatchObject({ allowed: mode !== 'closed', degraded: true })
+          expect(await ready()).toEqual({ ...fine, warnings: ['the store does not answer'] })
+          expect(await metric('sluice_store_failures_total')).toBeGreaterThanOrEqual(before + 5)
+          expect(served.out().slice(logged)).toContain('the store fails')
+        }
+      } finally {
+        await failure.mend(redis)
       }
-      await failure.mend(redis)
       await vi.waitFor(isExact, BACK)
       expect(await metric('sluice_store_up')).toBe(1)
       expect(served.out().slice(logged)).not.toContain('writeable')
       if (failure.forgets === true) exact.open = exact.closed = exact.local = 0
       for (const mode of MODES) {
-        const { limit, remaining } = await ask(mode, `${http}?peek`)
+        const { limit, remaining } = await vi.waitFor(async () => {
+          const answer = await ask(mode, `${http}?peek`)
+          expect(answer.degraded).toBe(false) // 50 ms may pass on any machine
+          return answer
+        }, BACK)
         expect(limit - remaining).toBeGreaterThanOrEqual(exact[mode])
         expect(limit - remaining).toBeLessThanOrEqual(sent[mode])
       }

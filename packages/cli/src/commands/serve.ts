@@ -2,9 +2,9 @@ import { type DialectName, dialects } from '@sluice/limiter/respond'
 import { type Command, defineCommand } from '../command.ts'
 import type { Io } from '../io.ts'
 import { loadRules } from '../rules.ts'
+import { secretOf } from '../secrets.ts'
 import { bannerOf } from '../serve/banner.ts'
 import { samplesOf } from '../serve/sample.ts'
-import { secretOf } from '../secrets.ts'
 import { openStore, STORE_HELP, STORE_NOTES, storeUrl } from '../stores.ts'
 
 const LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const

@@ -165,7 +165,9 @@ describe('health', () => {
     const { status, body } = await get(own.admin, '/readyz')
     expect([status, body.ready, body.reasons]).toEqual([200, true, []])
     expect(body.warnings).toEqual([
-      expect.stringMatching(/^the rules cannot be used since 2026-01-01T00:00:00.000Z, .*rules\.yaml:4:.*blok/s),
+      expect.stringMatching(
+        /^the rules cannot be used since 2026-01-01T00:00:00.000Z, .*rules\.yaml:4:.*blok/s,
+      ),
     ])
     await own.folder.write('rules.yaml', RULES)
     await post(own.admin, '/v1/reload', {})

@@ -28,7 +28,8 @@ export function createLog({ level = 'info', stream = standardOutput() }: LogOpti
   const bounded: DestinationStream = {
     write(line) {
       if (((stream as Partial<Writable>).writableLength ?? 0) > MOST_WAITING) return void dropped++
-      if (dropped > told) direct.warn({ lines: dropped - told }, 'lines were dropped: the log is read too slowly')
+      if (dropped > told)
+        direct.warn({ lines: dropped - told }, 'lines were dropped: the log is read too slowly')
       told = dropped
       stream.write(line)
     },
