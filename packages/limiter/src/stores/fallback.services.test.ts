@@ -41,7 +41,7 @@ const clients = {
     const client = new Redis({
       port,
       autoResendUnfulfilledCommands: false,
-      socketTimeout: 250,
+      socketTimeout: 400,
       retryStrategy: (times) => Math.min(50 * times, 250),
       maxLoadingRetryTime: 250,
     })
@@ -54,7 +54,7 @@ const clients = {
     const client = createClient({
       url: `redis://127.0.0.1:${port}`,
       pingInterval: 100,
-      socket: { socketTimeout: 250, reconnectStrategy: 250 },
+      socket: { socketTimeout: 400, reconnectStrategy: 250 },
     })
     client.on('error', () => undefined)
     closing.push(() => client.destroy())
