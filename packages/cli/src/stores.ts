@@ -13,7 +13,7 @@ import { UsageError } from './usage-error.ts'
 export const STORE_HELP: string = `memory (default), or ${URL_FORMS.join(', ')}`
 
 /** What help says of a store's URL that has a password. */
-export const STORE_NOTES = `A URL with a password belongs into the environment variable SLUICE_STORE, or into a file that
+export const STORE_NOTES = `Put a URL with a password into the environment variable SLUICE_STORE, or into a file that
 SLUICE_STORE_FILE names: all users of a machine can read the arguments of its processes.`
 
 /** What `--store` says, or SLUICE_STORE; in memory by default. @throws UsageError */
