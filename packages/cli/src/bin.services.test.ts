@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 
 const bin = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url))
@@ -64,5 +64,32 @@ describe('the program', () => {
     const served = await run(process.execPath, [bin, ...argv], '/v1/rules')
     expect(served.code).toBe(0)
     expect(served.out).toMatch(/"msg":"stopped"/)
+  })
+
+  it('OF-68: drops lines of a log that nobody reads, counts them, and ends at the first SIGTERM', async () => {
+    const argv = ['serve', `${fixtures}rules/messaging.yaml`, '--log-level', 'debug']
+    const child = spawn(process.execPath, [bin, ...argv, '--http', '127.0.0.1:0', '--admin', '127.0.0.1:0'])
+    const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)))
+    try {
+      let err = ''
+      child.stderr.on('data', (chunk) => {
+        err += chunk
+      })
+      await vi.waitFor(() => expect(err).toMatch(/\/v1\/rules\n/), 20_000)
+      const [http, admin] = err.match(/http:\/\/[\d.]+:\d+/g)!
+      const entries = [{ key: 'message_type', value: 'marketing' }]
+      const body = JSON.stringify(new Array(1_000).fill({ domain: 'messaging', descriptors: [{ entries }] }))
+      const headers = { 'content-type': 'application/json' }
+      for (let i = 0; i < 8; i++) {
+        const { status } = await fetch(`${http}/v1/check/batch`, { method: 'POST', headers, body })
+        expect(status).toBe(200)
+      }
+      const metrics = await (await fetch(`${admin}/metrics`)).text()
+      expect(Number(/^sluice_log_dropped_lines_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0)
+      child.kill('SIGTERM')
+      expect(await ended).toBe(0)
+    } finally {
+      child.kill('SIGKILL')
+    }
   })
 })

@@ -31,6 +31,8 @@ interface Definition<O extends CommandOptions> {
   /** What stands after the name, such as `RULES…`; absent: nothing may. */
   readonly operands?: string
   readonly options: O
+  /** Milliseconds for which whoever reads the output is waited for at the end. Default: as long as it takes. */
+  readonly flushMs?: number
   /** What else help should tell; lines of at most 100 characters. */
   readonly notes?: string
   run(operands: readonly string[], values: Values<O>, io: Io): Promise<ExitCode>

@@ -6,6 +6,7 @@ import type { Command, ExitCode } from './command.ts'
 import { commands } from './commands.ts'
 import { COMMON_OPTIONS, helpOf, overview } from './help.ts'
 import type { Io, Output } from './io.ts'
+import { withoutPasswords } from './secrets.ts'
 import { UsageError } from './usage-error.ts'
 
 /**
@@ -20,10 +21,12 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   const command = commands.find((each) => each.name === name)
   try {
     const code = command === undefined ? about(name, io) : await runCommand(command, rest, io)
-    for (const each of watched) await each()
+    for (const written of watched) await written(command?.flushMs)
     return code
   } catch (error) {
-    return complain(error, command, io)
+    const code = complain(error, command, io)
+    for (const written of watched) await written(command?.flushMs).catch(() => undefined)
+    return code
   }
 }
 
@@ -61,15 +64,16 @@ function complain(error: unknown, command: Command | undefined, io: Io): ExitCod
     for (const problem of error.problems) io.stderr.write(`${formatProblem(problem)}\n`)
     return 1
   }
-  if (error instanceof UsageError) {
-    const help = command === undefined ? 'sluice --help' : `sluice ${command.name} --help`
-    io.stderr.write(`sluice: ${error.message}\nSee ${help}.\n`)
-  } else if (error instanceof SluiceError || isSystemError(error)) {
-    io.stderr.write(`sluice: ${error.message}\n`)
-  } else {
-    io.stderr.write(`sluice: this is a fault of sluice itself: ${(error as Error)?.stack ?? String(error)}\n`)
-  }
+  io.stderr.write(`sluice: ${withoutPasswords(complaintOf(error, command))}\n`)
   return 2
+}
+
+function complaintOf(error: unknown, command: Command | undefined): string {
+  if (error instanceof UsageError) {
+    return `${error.message}\nSee sluice ${command === undefined ? '' : `${command.name} `}--help.`
+  }
+  if (error instanceof SluiceError || isSystemError(error)) return error.message
+  return `this is a fault of sluice itself: ${(error as Error)?.stack ?? String(error)}`
 }
 
 /** A port in use, a host unknown: what the system refused, not what we got wrong. */
@@ -77,14 +81,22 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error
 }
 
-/** Waits until all is written, and throws what went wrong; the reader may close the pipe early (`| head`), though. */
-function watch(output: Output): () => Promise<void> {
+/**
+ * Waits until all is written, or for `flushMs`, and throws what went wrong; the reader may close the pipe early
+ * (`| head`), though.
+ */
+function watch(output: Output): (flushMs?: number) => Promise<void> {
   let failure: NodeJS.ErrnoException | undefined
   output.on('error', (error) => {
     failure ??= error
   })
-  return async () => {
-    await new Promise((written) => output.write('', written))
+  return async (flushMs) => {
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<unknown>((done) => {
+      output.write('', done)
+      if (flushMs !== undefined) timer = setTimeout(done, flushMs)
+    })
+    clearTimeout(timer)
     if (failure !== undefined && failure.code !== 'EPIPE') throw failure
   }
 }

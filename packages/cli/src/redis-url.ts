@@ -56,3 +56,11 @@ function decodedLogin(login: Record<string, string | undefined>): Record<string,
     return undefined
   }
 }
+
+/** The URL of an address, without user and password. */
+export function redisUrl({ kind, tls, hosts, master, db }: RedisAddress): string {
+  const scheme = `redis${tls ? 's' : ''}${kind === 'single' ? '' : `+${kind}`}`
+  const list = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
+  const path = [master, ...(db === 0 ? [] : [db])].filter((part) => part !== '')
+  return [`${scheme}://${list.join(',')}`, ...path].join('/')
+}

@@ -3,6 +3,7 @@ import { compile, type Domain, type Rules } from '@sluice/limiter/rules'
 import { loadRulebook } from '@sluice/rulebook'
 import { unknownName } from './arguments.ts'
 import type { Io } from './io.ts'
+import { secretOf } from './secrets.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface LoadedRules {
@@ -11,11 +12,11 @@ export interface LoadedRules {
 }
 
 /** Loads files and folders as one rulebook. @throws RulebookError, or UsageError when there is nothing to load */
-export async function loadRules(paths: readonly string[], { env }: Io): Promise<LoadedRules> {
+export async function loadRules(paths: readonly string[], io: Io): Promise<LoadedRules> {
   checkPaths(paths)
   const domains = await loadRulebook(paths)
-  const { SLUICE_SECRET: secret } = env
-  return { domains, rules: compile(domains, secret ? { secret } : {}) }
+  const secret = await secretOf('SLUICE_SECRET', io)
+  return { domains, rules: compile(domains, secret === undefined ? {} : { secret }) }
 }
 
 /** @throws UsageError unless each is there */

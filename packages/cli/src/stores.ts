@@ -1,12 +1,31 @@
 import { setTimeout as elapsed } from 'node:timers/promises'
 import { type Clock, MemoryStore, type Store, StoreError } from '@sluice/limiter'
+import { planOf } from '@sluice/limiter/algorithms'
+import { ruleOf } from '@sluice/limiter/decide'
 import { RedisStore } from '@sluice/limiter/stores/redis'
-import type { Cluster, Redis } from 'ioredis'
-import { type RedisAddress, readRedisUrl, URL_FORMS } from './redis-url.ts'
+import type { Io } from './io.ts'
+import { createRedisClient, type RedisConnection } from './redis-client.ts'
+import { readRedisUrl, URL_FORMS } from './redis-url.ts'
+import { secretOf, withoutPasswords } from './secrets.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What `--store` may be, for help. */
 export const STORE_HELP: string = `memory (default), or ${URL_FORMS.join(', ')}`
+
+/** What help says of a store's URL that has a password. */
+export const STORE_NOTES = `Put a URL with a password into the environment variable SLUICE_STORE, or into a file that
+SLUICE_STORE_FILE names: all users of a machine can read the arguments of its processes.`
+
+/** What `--store` says, or SLUICE_STORE; in memory by default. @throws UsageError */
+export async function storeUrl(given: string | undefined, io: Io): Promise<string> {
+  if (given === undefined) return (await secretOf('SLUICE_STORE', io)) ?? 'memory'
+  if (withoutPasswords(given) !== given) {
+    io.stderr.write(
+      'sluice: all users of this machine can read the password in --store: use SLUICE_STORE, or SLUICE_STORE_FILE\n',
+    )
+  }
+  return given
+}
 
 /** Milliseconds that a store has to answer when it is opened. */
 const PATIENCE = 3_000
@@ -27,49 +46,49 @@ export async function openStore(
   if (url === 'memory') return new MemoryStore(clock && { clock })
   const address = readRedisUrl(url)
   if (address === undefined) throw new UsageError(`no such store: write ${STORE_HELP}`)
-  const client = await clientOf(address)
-  const problem = await reach(client)
+  const connection = await createRedisClient(address)
+  const cluster = address.kind === 'cluster'
+  const store = new RedisStore({ send: connection.send, cluster, ...(clock && { clock }) })
+  const problem = await reach(connection, store)
   if (problem !== undefined) {
     const message = `the store does not answer: ${problem}`
     if (warn === undefined) {
-      client.disconnect()
+      connection.client.disconnect()
       throw new StoreError(message)
     }
     warn(message)
   }
-  return owning(new RedisStore({ client, ...(clock && { clock }) }), client)
+  return owning(store, connection)
 }
 
-/** Connects. @returns what is wrong, if anything */
-async function reach(client: Redis | Cluster): Promise<string | undefined> {
-  let failure: unknown
-  client.on('error', (error) => {
-    failure = error // from now on: what it costs rejects by itself
-  })
+/** A look at a counter that nothing ever charges. */
+const PROBE = {
+  rule: ruleOf('probe', 'sluice/probe', planOf({ algorithm: 'fixed-window', limit: 1, period: 'second' })),
+  key: '',
+  cost: 0,
+}
+
+/** Connects, and asks what a decision needs to be allowed to ask. @returns what is wrong, if anything */
+async function reach(
+  { client, url, failure }: RedisConnection,
+  store: RedisStore,
+): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`nothing came within ${PATIENCE} ms`)), PATIENCE)
   })
   try {
-    await Promise.race([client.connect().then(() => client.ping()), late])
+    await Promise.race([client.connect().then(() => store.decide([PROBE], true)), late])
+    return undefined
   } catch (error) {
-    failure ??= error
+    return `${url}: ${failure() ?? (error as Error).message}`
   } finally {
     clearTimeout(timer)
   }
-  return failure === undefined ? undefined : connectionFailure(failure) // a database that there is not lets pings through
-}
-
-/** What the node said, where a whole cluster failed; what each address said, where a host has several. */
-function connectionFailure(error: unknown): string {
-  const { lastNodeError } = error as { lastNodeError?: unknown }
-  if (lastNodeError !== undefined && lastNodeError !== null) return connectionFailure(lastNodeError)
-  if (error instanceof AggregateError) return error.errors.map(connectionFailure).join(', ')
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** A store does not close its client. */
-function owning(store: RedisStore, client: Redis | Cluster): Store {
+function owning(store: RedisStore, { client }: RedisConnection): Store {
   return {
     async: true,
     decide: (steps, peek) => store.decide(steps, peek),
@@ -83,34 +102,4 @@ function owning(store: RedisStore, client: Redis | Cluster): Store {
       client.disconnect()
     },
   }
-}
-
-async function clientOf({ kind, tls, hosts, master, db, ...login }: RedisAddress): Promise<Redis | Cluster> {
-  const { Cluster, Redis } = await import('ioredis') // most commands need none
-  const node = { ...login, db, ...(tls && { tls: {} }), autoResendUnfulfilledCommands: false }
-  if (kind === 'cluster') {
-    return new Cluster([...hosts], {
-      ...OFFLINE,
-      redisOptions: node,
-      retryDelayOnFailover: 0, // or it sends again what was unanswered, which charges twice
-      clusterRetryStrategy: retryDelay,
-    })
-  }
-  const options = { ...OFFLINE, ...node, retryStrategy: retryDelay }
-  if (kind === 'single') return new Redis({ ...options, ...hosts[0]! })
-  return new Redis({
-    ...options,
-    sentinels: [...hosts],
-    name: master,
-    sentinelRetryStrategy: retryDelay,
-    ...(tls && { enableTLSForSentinelMode: true }),
-  })
-}
-
-/** What is asked while there is no connection fails at once, and is not charged when there is one. */
-const OFFLINE = { lazyConnect: true, enableOfflineQueue: false } as const
-
-/** Milliseconds before the next try to connect: never so long that a store which is back is waited for. */
-function retryDelay(times: number): number {
-  return Math.min(50 * times, 500)
 }

@@ -11,8 +11,12 @@ export interface Ran {
 }
 
 /** Runs a command line in process, with nothing of this process but its files. */
-export async function runLine(argv: readonly string[], stdin: string | Buffer = ''): Promise<Ran> {
-  const { io, out, err } = fakeIo(stdin)
+export async function runLine(
+  argv: readonly string[],
+  stdin: string | Buffer = '',
+  env: Io['env'] = {},
+): Promise<Ran> {
+  const { io, out, err } = fakeIo(stdin, env)
   const code = await main(argv, io)
   return { code, out: out(), err: err() }
 }

@@ -11,7 +11,7 @@ import fastify, {
 } from 'fastify'
 import type { ListenAddress } from './address.ts'
 import type { Bounds } from './bounds.ts'
-import { endConnectionsWhenClosing } from './drain.ts'
+import { endConnectionsWhen } from './drain.ts'
 import { HttpError, PROBLEM_TYPE, problem, problemBodyOf } from './problem.ts'
 
 export type App = FastifyInstance
@@ -19,8 +19,11 @@ export type Log = FastifyBaseLogger
 
 const METHODS = ['GET', 'HEAD', 'POST'] as const
 
-/** A Fastify that takes JSON alone, and says what is wrong as a problem. */
-export function createApp(bounds: Bounds, log: Log): App {
+/**
+ * A Fastify that takes JSON alone, and says what is wrong as a problem.
+ * @param stopping while it is true, each answer ends its connection
+ */
+export function createApp(bounds: Bounds, log: Log, stopping: () => boolean): App {
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -43,7 +46,7 @@ export function createApp(bounds: Bounds, log: Log): App {
   })
   app.server.maxConnections = bounds.maxConnections
   takeJsonAlone(app)
-  endConnectionsWhenClosing(app)
+  endConnectionsWhen(app, stopping)
   app.setErrorHandler((error, request, reply) => {
     const found = problemBodyOf(error)
     if (found.status === 500) request.log.error({ err: error }, 'a request failed')

@@ -9,7 +9,7 @@ import { createLog, logEvents } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
 import { Tallies } from './observe/tallies.ts'
 import { createOperations } from './operations/operations.ts'
-import { LiveRules } from './rules/live-rules.ts'
+import { type Failure, LiveRules } from './rules/live-rules.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
 
@@ -27,7 +27,7 @@ export interface ServiceParts {
 export function assemble(options: ServiceOptions, stopping: () => boolean): ServiceParts {
   const { respond = {}, secret, mergeDomains = false, wallClock = Date.now } = options
   const bounds = boundsOf(options.bounds)
-  const log = createLog(options.log ?? {})
+  const { log, dropped } = createLog(options.log ?? {})
   const tallies = new Tallies(
     (domain, policy) => rules.live?.domains.get(domain)?.policies.has(policy) ?? false,
   )
@@ -36,7 +36,7 @@ export function assemble(options: ServiceOptions, stopping: () => boolean): Serv
   const { observe } = observers
   const stores = storesFor(options, observe)
   const { store } = stores
-  const metrics = createMetrics(tallies, stores)
+  const metrics = createMetrics(tallies, stores, dropped)
   observers.add(tallies.observe, metrics.observe, logEvents(log))
   const rules = new LiveRules({
     paths: options.rules,
@@ -53,14 +53,21 @@ export function assemble(options: ServiceOptions, stopping: () => boolean): Serv
     const needsStore = options.readiness === 'store'
     return {
       reasons: [...(stopping() ? ['the service is stopping'] : []), ...(needsStore ? storeFails : [])],
-      warnings: needsStore ? [] : storeFails,
+      warnings: [...(needsStore ? [] : storeFails), ...oldRules(rules.failure)],
     }
   }
   return {
-    http: httpApp({ operations, bounds, log }),
-    admin: adminApp({ operations, rules, registry: metrics.registry, readiness, bounds, log }),
+    http: httpApp({ operations, bounds, log, stopping }),
+    admin: adminApp({ operations, rules, registry: metrics.registry, readiness, bounds, log, stopping }),
     rules,
     log,
     release: async () => stores.prefetch?.release(),
   }
+}
+
+/** What operators are told while the files have a mistake, and older rules are in force. */
+function oldRules(failure: Failure | undefined): string[] {
+  if (failure === undefined) return []
+  const since = new Date(failure.since).toISOString()
+  return [`the rules cannot be used since ${since}, and those in force stay: ${failure.message}`]
 }

@@ -1,3 +1,4 @@
+import { Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /** A server on its way out. */
@@ -10,15 +11,27 @@ export interface Drain {
 /** A connection may fall idle only after it was looked at, so it is looked at again. */
 const SWEEP_MS = 50
 
-/** Takes no new connections, answers what is in flight, and closes: after `withinMs` by force. */
-export function drain(app: FastifyInstance, withinMs: number): Drain {
-  const force = (): void => app.server.closeAllConnections()
-  const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
+/**
+ * Takes no new connections, answers what is in flight and what comes on idle connections within `idleMs`, and closes:
+ * after `withinMs` by force.
+ */
+export function drain(app: FastifyInstance, idleMs: number, withinMs: number): Drain {
+  const { server } = app
+  const force = (): void => server.closeAllConnections()
+  // That of http.Server would close idle connections at once, while a request may be on its way.
+  const closed = new Promise<unknown>((resolve) => Server.prototype.close.call(server, resolve))
+  let sweep: NodeJS.Timeout | undefined
+  const idle = setTimeout(() => {
+    sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+    server.closeIdleConnections()
+  }, idleMs)
   const late = setTimeout(force, withinMs)
   const close = async (): Promise<void> => {
     try {
+      await closed
       await app.close()
     } finally {
+      clearTimeout(idle)
       clearInterval(sweep)
       clearTimeout(late)
     }
@@ -26,14 +39,10 @@ export function drain(app: FastifyInstance, withinMs: number): Drain {
   return { done: close(), force }
 }
 
-/** While it drains, every answer says that its connection ends: else clients would send more on it. */
-export function endConnectionsWhenClosing(app: FastifyInstance): void {
-  let closing = false
-  app.addHook('preClose', async () => {
-    closing = true
-  })
+/** Every answer says that its connection ends: else clients would send more on it. */
+export function endConnectionsWhen(app: FastifyInstance, stopping: () => boolean): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing) reply.header('connection', 'close')
+    if (stopping()) reply.header('connection', 'close')
     done(null, payload)
   })
 }

@@ -43,6 +43,8 @@ export interface ServiceOptions {
   readonly bounds?: Partial<Bounds>
   /** Milliseconds that `stop` gives to requests in flight. Default 10,000. */
   readonly drainMs?: number
+  /** Of these, milliseconds for which `stop` leaves idle connections open for a last request. Default 2,000. */
+  readonly idleMs?: number
   readonly log?: LogOptions
   /** Milliseconds since the epoch, for headers that carry dates and for `since`. Default `Date.now`. */
   readonly wallClock?: () => number

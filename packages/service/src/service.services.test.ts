@@ -103,7 +103,7 @@ describe('stop', () => {
     store.shut()
     const agent = keptAlive(500)
     const sent = Array.from({ length: 500 }, () => check(http, agent))
-    await vi.waitFor(() => expect(store.waiting).toBe(500))
+    await vi.waitFor(() => expect(store.waiting).toBe(500), { timeout: 20_000 })
 
     const stopped = service.stop()
     expect(await send(`${admin}/readyz`, '', undefined, 'GET')).toMatchObject({
@@ -151,11 +151,45 @@ describe('stop', () => {
     expect(errors.filter((code) => code !== 'ECONNREFUSED' && code !== 'ECONNRESET')).toEqual([])
   })
 
-  test('does not wait for connections that only idle', async () => {
-    const { service, http } = await run({ drainMs: 3_600_000 })
+  test.each(['http', 'admin'] as const)(
+    'OF-32: each of 96 idle connections to %s is answered once more, is told that it ends, and ends',
+    async (which) => {
+      const { service, ...urls } = await run({ idleMs: 3_600_000, drainMs: 3_600_000 })
+      const ask = (agent?: Agent): Promise<Received> =>
+        which === 'http' ? check(urls.http, agent) : send(`${urls.admin}/v1/rules`, '', agent, 'GET')
+      const agent = keptAlive(96)
+      await Promise.all(Array.from({ length: 96 }, () => ask(agent)))
+      const idle = Object.values(agent.freeSockets).flat().length
+      expect(idle).toBe(96)
+
+      const stopped = service.stop()
+      const received: Received[] = []
+      for (let i = 0; i < 3; i++) {
+        if (i > 0) await new Promise((resolve) => setTimeout(resolve, 100))
+        received.push(...(await Promise.all(Array.from({ length: 32 }, () => ask(agent)))))
+      }
+      expect(received.map(({ status, connection }) => `${status} ${connection}`)).toEqual(
+        received.map(() => '200 close'),
+      )
+      await stopped // with the last of them, though both times are an hour
+      await expect(ask()).rejects.toThrow('ECONNREFUSED')
+    },
+  )
+
+  test('OF-32: waits for connections that stay idle as long as idleMs, not as long as drainMs', async () => {
+    const { service, http } = await run({ idleMs: 50, drainMs: 3_600_000 })
     const agent = keptAlive(5)
     await Promise.all(Array.from({ length: 5 }, () => check(http, agent)))
     await service.stop()
+  })
+
+  test('OF-32: asked a second time waits for no idle connection', async () => {
+    const { service, http, admin } = await run({ idleMs: 3_600_000, drainMs: 3_600_000 })
+    const agent = keptAlive(5)
+    await Promise.all([check(http, agent), send(`${admin}/healthz`, '', agent, 'GET')])
+    const stopped = service.stop()
+    expect(service.stop()).toBe(stopped)
+    await stopped
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import { addressOf } from './address.ts'
-import { listen } from './app.ts'
+import { type App, listen } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
 import type { Reload } from './rules/live-rules.ts'
@@ -15,8 +15,8 @@ export interface Service {
    */
   start(): Promise<{ readonly http: string; readonly admin: string }>
   /**
-   * Turns unready, takes no new connections, answers what is in flight, and closes. Asked again meanwhile, it cuts
-   * what is still open.
+   * Turns unready, takes no new connections, answers what is in flight and, for `idleMs`, what comes on idle
+   * connections, each answer with `Connection: close`; then closes. Asked again meanwhile, it cuts what is still open.
    */
   stop(): Promise<void>
   /** Reads the rulebook again. With any mistake in it the rules in force stay. */
@@ -31,9 +31,11 @@ export interface Service {
  * const { http } = await service.start()
  */
 export function createService(options: ServiceOptions): Service {
-  const { http = '127.0.0.1:8080', admin = '127.0.0.1:6070', watch = true, drainMs = 10_000 } = options
+  const { http = '127.0.0.1:8080', admin = '127.0.0.1:6070', watch = true } = options
+  const { drainMs = 10_000, idleMs = 2_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }
   let stopping: Drain | undefined
+  let hurried = false
   let stopped: Promise<void> | undefined
   let watcher: RulesWatcher | undefined
   const parts = assemble(options, () => stopped !== undefined)
@@ -42,12 +44,14 @@ export function createService(options: ServiceOptions): Service {
   const stop = async (): Promise<void> => {
     log.info('stopping')
     watcher?.close()
-    stopping = drain(parts.http, drainMs)
-    await stopping.done
+    const idleUntil = performance.now() + Math.min(idleMs, drainMs)
+    const drained = async (app: App): Promise<void> => {
+      stopping = drain(app, hurried ? 0 : Math.max(0, idleUntil - performance.now()), hurried ? 0 : drainMs)
+      await stopping.done
+    }
+    await drained(parts.http)
     await parts.release()
-    // Last, so that operators see why the service is not ready.
-    stopping = drain(parts.admin, drainMs)
-    await stopping.done
+    await drained(parts.admin) // last, so that operators see why the service is not ready
     log.info('stopped')
   }
   const service: Service = {
@@ -70,7 +74,10 @@ export function createService(options: ServiceOptions): Service {
     },
     stop() {
       if (stopped === undefined) stopped = stop()
-      else stopping?.force()
+      else {
+        hurried = true
+        stopping?.force()
+      }
       return stopped
     },
     reload: () => rules.reload(),

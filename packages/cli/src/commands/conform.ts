@@ -4,7 +4,7 @@ import { type Command, defineCommand } from '../command.ts'
 import { readText } from '../input.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../printable.ts'
-import { openStore, STORE_HELP } from '../stores.ts'
+import { openStore, STORE_HELP, STORE_NOTES, storeUrl } from '../stores.ts'
 import { UsageError } from '../usage-error.ts'
 
 const MAX_VECTORS_BYTES = 64 * 1_048_576
@@ -17,9 +17,12 @@ export const conform: Command = defineCommand({
   operands: 'FILE…',
   options: { store: { type: 'string', value: 'URL', help: STORE_HELP } },
   notes: `The times in the files take the place of the store's clock, for this run alone; its keys are removed at
-the end. Exit 1 when any figure differs.`,
-  async run(paths, { store = 'memory' }, io) {
+the end. Exit 1 when any figure differs.
+
+${STORE_NOTES}`,
+  async run(paths, values, io) {
     if (paths.length === 0) throw new UsageError('name at least one file of vectors')
+    const store = await storeUrl(values.store, io)
     const files = new Map<string, ReturnType<typeof parseVectors>>()
     for (const path of paths) files.set(path, await readVectors(path, io))
 

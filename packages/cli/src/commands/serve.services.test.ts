@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import {
+  type FailingRedis,
+  failures,
+  startFailingRedis,
+} from '../../../limiter/src/stores/redis/failures.test-support.ts'
 import { startProxy } from '../../../limiter/src/stores/redis/proxy.test-support.ts'
 import { startRedis } from '../../../limiter/src/stores/redis/server.test-support.ts'
 import { main } from '../main.ts'
@@ -34,13 +39,19 @@ function argumentsOf(line: string): string[] {
     .split('\n')
 }
 
-async function post(
-  line: readonly string[],
-): Promise<{ allowed: boolean; policy: string; degraded: boolean }> {
+interface Answer {
+  readonly allowed: boolean
+  readonly policy: string
+  readonly limit: number
+  readonly remaining: number
+  readonly degraded: boolean
+}
+
+async function post(line: readonly string[]): Promise<Answer> {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(line[1]!, { method: 'POST', headers, body: line[5]! })
   expect(response.status).toBe(200)
-  return (await response.json()) as { allowed: boolean; policy: string; degraded: boolean }
+  return (await response.json()) as Answer
 }
 
 describe('sluice serve', () => {
@@ -112,7 +123,7 @@ describe('sluice serve', () => {
       '--store',
       'redis://:hush@127.0.0.1:1',
     )
-    expect(err()).toMatch(/^sluice: the store does not answer: [^\n]*ECONNREFUSED[^\n]*\n/)
+    expect(err()).toMatch(/^sluice: the store does not answer: [^\n]*ECONNREFUSED[^\n]*\n/m)
     expect(err()).not.toContain('hush')
     expect(await post(lines[0]!)).toMatchObject({ allowed: true, degraded: true })
     signal('SIGTERM')
@@ -130,5 +141,120 @@ describe('sluice serve', () => {
     expect(taken.err()).toMatch(/^sluice: .*EADDRINUSE.*\n$/)
     signal('SIGTERM')
     expect(await done).toBe(0)
+  })
+})
+
+const MODES = ['open', 'closed', 'local'] as const
+/** docs/redis.md promises less than a second. */
+const BACK = { timeout: 10_000, interval: 20 }
+
+describe('sluice serve before a Redis', () => {
+  const path = join(folder, 'failing.yaml')
+  writeFileSync(
+    path,
+    `domain: d\nlimits:\n${MODES.map(
+      (mode) =>
+        `  - { name: ${mode}, when: { path: /${mode} }, key: [ip], limit: 1000000/365d, on_store_error: ${mode} }\n`,
+    ).join('')}`,
+  )
+  let redis: FailingRedis
+  let served: Served
+  let http: string
+  let admin: string
+  /** Checks of each mode that were sent, and those that Redis has answered. */
+  const sent = { open: 0, closed: 0, local: 0 }
+  const exact = { open: 0, closed: 0, local: 0 }
+  beforeAll(async () => {
+    redis = await startFailingRedis()
+    served = await serve(path, '--no-watch', '--store', `redis://127.0.0.1:${redis.proxy.port}`)
+    http = served.lines[0]![1]!
+    admin = new URL(served.lines.at(-1)![1]!).origin
+  })
+  afterAll(async () => {
+    served.signal('SIGTERM')
+    expect(await served.done).toBe(0)
+    await redis.close()
+  })
+
+  const ask = async (mode: keyof typeof sent, url = http): Promise<Answer> => {
+    const body = JSON.stringify({ domain: 'd', request: { path: `/${mode}`, ip: '192.0.2.1' } })
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    expect(response.status).toBe(200)
+    const answer = (await response.json()) as Answer
+    if (url === http) {
+      sent[mode]++
+      if (!answer.degraded) exact[mode]++
+    }
+    return answer
+  }
+  const ready = async (): Promise<unknown> => (await fetch(`${admin}/readyz`)).json()
+  const metric = async (name: string): Promise<number> =>
+    Number(new RegExp(`^${name} (.*)$`, 'm').exec(await (await fetch(`${admin}/metrics`)).text())![1])
+  const isExact = async (): Promise<void> => {
+    for (const mode of MODES) expect(await ask(mode)).toMatchObject({ allowed: true, degraded: false })
+  }
+
+  it.each(Object.entries(failures))(
+    'OF-50, OF-51: that %s answers by the rules, says so everywhere, and is exact again within seconds',
+    async (_kind, failure) => {
+      const fine = { ready: true, reasons: [], warnings: [] }
+      await vi.waitFor(async () => expect(await ready()).toEqual(fine), BACK)
+      await vi.waitFor(isExact, BACK)
+      const [before, logged] = [await metric('sluice_store_failures_total'), served.out().length]
+      try {
+        await failure.fail(redis)
+        if (failure.passes !== true) {
+          await vi.waitFor(async () => {
+            await Promise.all(Array.from({ length: 10 }, () => ask('open')))
+            expect(await metric('sluice_store_up')).toBe(0)
+          }, BACK)
+          for (const mode of MODES)
+            expect(await ask(mode)).toMatchObject({ allowed: mode !== 'closed', degraded: true })
+          expect(await ready()).toEqual({ ...fine, warnings: ['the store does not answer'] })
+          expect(await metric('sluice_store_failures_total')).toBeGreaterThanOrEqual(before + 5)
+          expect(served.out().slice(logged)).toContain('the store fails')
+        }
+      } finally {
+        await failure.mend(redis)
+      }
+      await vi.waitFor(isExact, BACK)
+      expect(await metric('sluice_store_up')).toBe(1)
+      expect(served.out().slice(logged)).not.toContain('writeable')
+      if (failure.forgets === true) exact.open = exact.closed = exact.local = 0
+      for (const mode of MODES) {
+        const { limit, remaining } = await vi.waitFor(async () => {
+          const answer = await ask(mode, `${http}?peek`)
+          expect(answer.degraded).toBe(false) // 50 ms may pass on any machine
+          return answer
+        }, BACK)
+        expect(limit - remaining).toBeGreaterThanOrEqual(exact[mode])
+        expect(limit - remaining).toBeLessThanOrEqual(sent[mode])
+      }
+    },
+  )
+
+  it('OF-51: names the reason why it is not let in, and the address, without the password', async () => {
+    const { admin: direct, server } = redis
+    const other = await serve(path, '--no-watch', '--store', `redis://:hush@127.0.0.1:${server.port}/3`)
+    try {
+      await direct.config('SET', 'requirepass', 'another')
+      await direct.call('CLIENT', 'KILL', 'TYPE', 'normal')
+      const url = other.lines[0]![1]!
+      await vi.waitFor(async () => {
+        await ask('open', url)
+        expect(other.out()).toMatch(/"reason":"Redis failed: redis:\/\/127\.0\.0\.1:\d+\/3: WRONGPASS /)
+      }, BACK)
+      await direct.config('SET', 'requirepass', 'hush')
+      await vi.waitFor(async () => expect(await ask('open', url)).toMatchObject({ degraded: false }), BACK)
+      expect(other.out() + other.err()).not.toMatch(/hush|writeable/)
+    } finally {
+      await direct.config('SET', 'requirepass', '')
+      other.signal('SIGTERM')
+      expect(await other.done).toBe(0)
+    }
   })
 })

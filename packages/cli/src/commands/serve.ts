@@ -2,9 +2,10 @@ import { type DialectName, dialects } from '@sluice/limiter/respond'
 import { type Command, defineCommand } from '../command.ts'
 import type { Io } from '../io.ts'
 import { loadRules } from '../rules.ts'
+import { secretOf } from '../secrets.ts'
 import { bannerOf } from '../serve/banner.ts'
 import { samplesOf } from '../serve/sample.ts'
-import { openStore, STORE_HELP } from '../stores.ts'
+import { openStore, STORE_HELP, STORE_NOTES, storeUrl } from '../stores.ts'
 
 const LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 const DEFAULT_RULES = 'rulebook.yaml'
@@ -43,16 +44,19 @@ export const serve: Command = defineCommand({
 SIGHUP reloads; with any mistake in the rules those in force stay. SIGTERM and SIGINT answer what is in
 flight and stop; a second one cuts it off.
 
-SLUICE_SECRET, from the environment, signs reservations and keys the hashes of API keys. Nodes that share
-a store must share it.`,
+${STORE_NOTES}
+
+SLUICE_SECRET, or a file that SLUICE_SECRET_FILE names, signs reservations and keys the hashes of API
+keys. Nodes that share a store must share it.`,
+  flushMs: 1_000,
   async run(operands, values, io) {
     const { createService } = await import('@sluice/service') // others need not wait for it
     const paths = operands.length > 0 ? operands : [DEFAULT_RULES]
     const { domains, rules } = await loadRules(paths, io)
+    const secret = await secretOf('SLUICE_SECRET', io)
     const warn = (message: string): void => void io.stderr.write(`sluice: ${message}\n`)
-    const store = await openStore(values.store ?? 'memory', undefined, warn)
+    const store = await openStore(await storeUrl(values.store, io), undefined, warn)
     const { http, admin, dialect } = values
-    const { SLUICE_SECRET: secret } = io.env
     try {
       const service = createService({
         rules: paths,
@@ -61,7 +65,7 @@ a store must share it.`,
         ...(http !== undefined && { http }),
         ...(admin !== undefined && { admin }),
         ...(dialect !== undefined && { respond: { dialect: dialect as DialectName[] } }),
-        ...(secret && { secret }),
+        ...(secret !== undefined && { secret }),
         log: { level: (values['log-level'] ?? 'info') as (typeof LEVELS)[number], stream: io.stdout },
       })
       const addresses = await service.start()

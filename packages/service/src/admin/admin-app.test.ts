@@ -157,4 +157,24 @@ describe('health', () => {
       body: { ready: true, reasons: [], warnings: [] },
     })
   })
+
+  test('OF-24: warns while the files have a mistake, though it stays ready', async () => {
+    const own = await bench(RULES)
+    await own.folder.write('rules.yaml', RULES.replace('block:', 'blok:'))
+    await post(own.admin, '/v1/reload', {})
+    const { status, body } = await get(own.admin, '/readyz')
+    expect([status, body.ready, body.reasons]).toEqual([200, true, []])
+    expect(body.warnings).toEqual([
+      expect.stringMatching(
+        /^the rules cannot be used since 2026-01-01T00:00:00.000Z, .*rules\.yaml:4:.*blok/s,
+      ),
+    ])
+    await own.folder.write('rules.yaml', RULES)
+    await post(own.admin, '/v1/reload', {})
+    expect((await get(own.admin, '/readyz')).body.warnings).toEqual([])
+    await own.folder.remove()
+    await post(own.admin, '/v1/reload', {})
+    expect((await get(own.admin, '/readyz')).body.warnings).toHaveLength(1)
+    await own.close()
+  })
 })

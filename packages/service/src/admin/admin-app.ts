@@ -16,11 +16,13 @@ export interface AdminParts {
   readonly readiness: Readiness
   readonly bounds: Bounds
   readonly log: Log
+  /** Whether the service is on its way out. */
+  readonly stopping: () => boolean
 }
 
 /** For operators: every client that reaches it may reset and reload. */
-export function adminApp({ operations, rules, registry, readiness, bounds, log }: AdminParts): App {
-  const app = createApp(bounds, log)
+export function adminApp({ operations, rules, registry, readiness, bounds, log, stopping }: AdminParts): App {
+  const app = createApp(bounds, log, stopping)
   healthRoutes(app, readiness)
   metricsRoute(app, registry)
   rulesRoute(app, rules)

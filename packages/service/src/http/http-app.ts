@@ -10,11 +10,13 @@ export interface HttpParts {
   readonly operations: Operations
   readonly bounds: Bounds
   readonly log: Log
+  /** Whether the service is on its way out. */
+  readonly stopping: () => boolean
 }
 
 /** The API over HTTP: every route translates a body, calls one operation, and translates what it answers. */
-export function httpApp({ operations, bounds, log }: HttpParts): App {
-  const app = createApp(bounds, log)
+export function httpApp({ operations, bounds, log, stopping }: HttpParts): App {
+  const app = createApp(bounds, log, stopping)
   checkRoute(app, operations, bounds)
   batchRoute(app, operations, bounds)
   reserveRoute(app, operations, bounds)

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { type Decision, SluiceError } from '@sluice/limiter'
 import type { Event, Observer } from '@sluice/limiter/events'
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
@@ -9,23 +10,55 @@ export interface LogOptions {
   readonly stream?: DestinationStream
 }
 
-export function createLog({ level = 'info', stream }: LogOptions): Logger {
-  const options = { name: 'sluice', level, timestamp: pino.stdTimeFunctions.isoTime }
-  return stream === undefined ? pino(options) : pino(options, stream)
+/** A log, and how many of its lines were dropped. */
+export interface BoundedLog {
+  readonly log: Logger
+  readonly dropped: () => number
 }
 
-/** Writes to the log what operators need to know. Decisions only at `debug`; a failing store once, until it works. */
+/** Bytes of lines that may wait until they are read: more are dropped, and counted. */
+const MOST_WAITING = 1_048_576
+
+/** A log whose reader may stand still: what waits for it is bounded, and nothing else waits. */
+export function createLog({ level = 'info', stream = standardOutput() }: LogOptions): BoundedLog {
+  const options = { name: 'sluice', level, timestamp: pino.stdTimeFunctions.isoTime }
+  let dropped = 0
+  let told = 0
+  const direct = pino(options, stream)
+  const bounded: DestinationStream = {
+    write(line) {
+      if (((stream as Partial<Writable>).writableLength ?? 0) > MOST_WAITING) return void dropped++
+      if (dropped > told)
+        direct.warn({ lines: dropped - told }, 'lines were dropped: the log is read too slowly')
+      told = dropped
+      stream.write(line)
+    },
+  }
+  return { log: pino(options, bounded), dropped: () => dropped }
+}
+
+/** Whoever reads it may leave. */
+function standardOutput(): DestinationStream {
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined)
+  return process.stdout
+}
+
+/** Reasons that are written while the store fails. */
+const MOST_REASONS = 10
+
+/** Writes to the log what operators need to know. Decisions only at `debug`; each reason of a failing store once, until it works. */
 export function logEvents(log: Logger): Observer {
   const debugs = log.isLevelEnabled('debug')
-  let failing = false
+  const reasons = new Set<string>()
   return (event) => {
-    if (failing && event.type === 'decided' && isFromStore(event.decision)) {
-      failing = false
+    if (reasons.size > 0 && event.type === 'decided' && isFromStore(event.decision)) {
+      reasons.clear()
       log.info('the store works again')
     }
-    if (event.type === 'store-failed') {
-      if (!failing) log.error({ reason: reasonOf(event.error) }, 'the store fails')
-      failing = true
+    if (event.type === 'store-failed' && reasons.size < MOST_REASONS) {
+      const reason = reasonOf(event.error)
+      if (!reasons.has(reason)) log.error({ reason }, 'the store fails')
+      reasons.add(reason)
     }
     if (event.type === 'reloaded') logReload(log, event)
     if (debugs) debug(log, event)
@@ -47,7 +80,8 @@ function isFromStore({ degraded, policies }: Decision): boolean {
 /** Messages alone: what else a driver's error carries may hold keys. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`
+  const cause = error.cause === undefined ? '' : reasonOf(error.cause)
+  return error.message.includes(cause) ? error.message : `${error.message}: ${cause}`
 }
 
 function debug(log: Logger, event: Event): void {

@@ -120,7 +120,7 @@ class FailingStore implements Store<true> {
   }
 }
 
-test('a store that fails is counted, told once, and a warning; rules say what happens', async () => {
+test('a store that fails is counted, each reason told once, and a warning; rules say what happens', async () => {
   const store = new FailingStore()
   const lines: string[] = []
   const log = { stream: { write: (line: string) => void lines.push(line) } }
@@ -158,6 +158,7 @@ test('a store that fails is counted, told once, and a warning; rules say what ha
   const told = lines.map((line) => JSON.parse(line) as { msg: string; reason?: string })
   expect(told.filter(({ msg }) => msg.startsWith('the store'))).toMatchObject([
     { msg: 'the store fails', reason: 'gone: at 10.0.0.1' },
+    { msg: 'the store fails', reason: 'gone' },
     { msg: 'the store works again' },
   ])
 })

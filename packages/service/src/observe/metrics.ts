@@ -16,7 +16,12 @@ const SECONDS_BUCKETS = [
   0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
 ]
 
-export function createMetrics(tallies: Tallies, { store, fallback }: Stores): Metrics {
+/** @param droppedLines of the log, until now */
+export function createMetrics(
+  tallies: Tallies,
+  { store, fallback }: Stores,
+  droppedLines: () => number,
+): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -30,6 +35,14 @@ export function createMetrics(tallies: Tallies, { store, fallback }: Stores): Me
     labelNames: ['version'],
     registers,
   }).set({ version: versionOf() }, 1)
+  registerCounter(
+    registers,
+    'sluice_log_dropped_lines_total',
+    'Lines of the log that were dropped, because it is read too slowly',
+    [],
+    () => [droppedLines()],
+    (lines) => [[{}, lines]],
+  )
   const duration = new Histogram({
     name: 'sluice_decision_duration_seconds',
     help: 'Time from a question to its answer, without the network',
