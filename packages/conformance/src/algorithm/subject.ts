@@ -14,7 +14,7 @@ export interface StateUnderTest {
   decide(ticks: number, cost: number, chargeId: number): Figures
   /** Corrects a charge made at `charged`: above 0 takes more, below 0 gives back. */
   settle(ticks: number, change: number, charged: number, chargeId: number): void
-  /** When the state may be dropped, in units; `undefined` while there is none. */
+  /** When the state may be dropped, in microseconds; `undefined` while there is none. */
   droppableAt(): number | undefined
   /** Forgets the state if it may be dropped by now; `true` if it was. */
   drop(ticks: number): boolean
@@ -31,8 +31,11 @@ export function stateUnderTest(plan: Plan): StateUnderTest {
   const none: Cells = new Float64Array(8)
   let cells: Cells | undefined
 
-  function charge(now: number, cost: number, chargeId: number): Cells {
-    const left = algorithm.remaining(plan, cells ?? none, 0, now)
+  const lastOf = (state: Cells): number => inUnits(plan, state[0]!)
+
+  function charge(ticks: number, cost: number, chargeId: number): Cells {
+    const [last, now] = [lastOf(cells ?? none), inUnits(plan, ticks)]
+    const left = algorithm.remaining(plan, cells ?? none, 0, last, now)
     let run = cells ?? new Float64Array(plan.size)
     const room = plan.size === 0 ? algorithm.room!(plan, run, now) : plan.size
     if (room > run.length) {
@@ -40,8 +43,8 @@ export function stateUnderTest(plan: Plan): StateUnderTest {
       larger.set(run)
       run = larger
     }
-    algorithm.charge(plan, run, 0, now, cost, chargeId, left)
-    run[0] = now
+    algorithm.charge(plan, run, 0, last, now, cost, chargeId, left)
+    run[0] = ticks
     cells = run
     return run
   }
@@ -52,24 +55,27 @@ export function stateUnderTest(plan: Plan): StateUnderTest {
     },
     decide(ticks, cost, chargeId) {
       const before = cells ?? none
-      const now = instantOf(before, 0, inUnits(plan, ticks))
-      const allowed = cost === 0 || cost <= algorithm.remaining(plan, before, 0, now)
+      const used = instantOf(before, 0, ticks)
+      const now = inUnits(plan, used)
+      const allowed = cost === 0 || cost <= algorithm.remaining(plan, before, 0, lastOf(before), now)
       const charged = allowed && cost > 0
-      const delay = charged ? (algorithm.delay?.(plan, before, 0, now) ?? 0) : 0
-      const after = charged ? charge(now, cost, chargeId) : before
-      const left = algorithm.remaining(plan, after, 0, now)
-      return figuresOf(plan, { cells: after, offset: 0, now, ticks, left, allowed, delay }, cost)
+      const delay = charged ? (algorithm.delay?.(plan, before, 0, lastOf(before), now) ?? 0) : 0
+      const after = charged ? charge(used, cost, chargeId) : before
+      const last = lastOf(after)
+      const left = algorithm.remaining(plan, after, 0, last, now)
+      return figuresOf(plan, { cells: after, offset: 0, last, now, ticks: used, left, allowed, delay }, cost)
     },
     settle(ticks, change, charged, chargeId) {
-      const now = instantOf(cells ?? none, 0, inUnits(plan, ticks))
-      if (change > 0) charge(now, change, chargeId)
+      const used = instantOf(cells ?? none, 0, ticks)
+      if (change > 0) charge(used, change, chargeId)
       else if (cells !== undefined) {
-        algorithm.refund(plan, cells, 0, now, -change, Math.floor(charged / plan.unit), chargeId)
+        const now = inUnits(plan, used)
+        algorithm.refund(plan, cells, 0, lastOf(cells), now, -change, inUnits(plan, charged), chargeId)
       }
     },
     droppableAt: () => (cells === undefined ? undefined : droppableAt(plan, cells, 0)),
     drop(ticks) {
-      const due = cells !== undefined && Math.floor(ticks / plan.unit) >= droppableAt(plan, cells, 0)
+      const due = cells !== undefined && ticks >= droppableAt(plan, cells, 0)
       if (due) cells = undefined
       return due
     },

@@ -44,8 +44,8 @@ class Walker {
   readonly #oracle: Oracle
   /** The clock, in microseconds. */
   #ticks = 0
-  /** Last admission, in units. */
-  #last = 0n
+  /** Last admission, in microseconds. */
+  #last = 0
   #figures: Figures | undefined
   /** What remained at the last look. */
   #seen = { at: 0n, remaining: 0 }
@@ -170,8 +170,8 @@ class Walker {
   }
 
   #charged(cost: number, chargeId: number, now: bigint): void {
-    hold(now >= this.#last, 'time went back')
-    this.#last = now
+    hold(this.#base() >= this.#last, 'time went back')
+    this.#last = this.#base()
     this.#oracle.charge(now, BigInt(cost), chargeId)
     this.#charges.push({ ticks: this.#base(), cost, chargeId })
   }
@@ -225,14 +225,15 @@ class Walker {
 
   /** Whole numbers below 2^53, that mean something until they may be dropped, and no longer. */
   #checkState(now: bigint): void {
-    for (const cell of this.#state.cells) hold(Number.isSafeInteger(cell) && cell >= 0, `${cell} is kept`)
+    for (const cell of this.#state.cells) hold(Number.isSafeInteger(cell), `${cell} is kept`)
     const due = this.#state.droppableAt()
     if (due === undefined || due > LARGEST) return
     const full = BigInt(this.#plan.capacity)
-    if (BigInt(due) <= now) hold(this.#oracle.admits(now, full), `the state was dropped at ${due}, too early`)
+    const dueUnits = this.#unitsOf(BigInt(due))
+    if (dueUnits <= now) hold(this.#oracle.admits(now, full), `the state was dropped at ${due}, too early`)
     else {
-      hold(this.#oracle.admits(BigInt(due), full), `the state is dropped at ${due}, too early`)
-      hold(!this.#oracle.admits(BigInt(due) - 1n, full), `the state is dropped at ${due}, too late`)
+      hold(this.#oracle.admits(dueUnits, full), `the state is dropped at ${due}, too early`)
+      hold(!this.#oracle.admits(dueUnits - 1n, full), `the state is dropped at ${due}, too late`)
     }
   }
 
@@ -245,11 +246,9 @@ class Walker {
     return ticks / BigInt(this.#plan.unit)
   }
 
-  /** What durations count from, in microseconds. */
+  /** The instant that counts, in microseconds. */
   #base(): number {
-    const { unit } = this.#plan
-    const last = Number(this.#last)
-    return last > Math.floor(this.#ticks / unit) ? last * unit : this.#ticks
+    return Math.max(this.#ticks, this.#last)
   }
 }
 

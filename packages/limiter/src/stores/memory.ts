@@ -1,5 +1,5 @@
 import { type Clock, monotonicClock } from '../clock.ts'
-import { figuresOf, instantOf, instantUsed, inUnits } from '../core/decide/figures.ts'
+import { figuresOf, instantOf, inUnits } from '../core/decide/figures.ts'
 import { canRefuse } from '../core/decide/role.ts'
 import { block, correct, NO_CELLS, run } from '../core/decide/run.ts'
 import { ConfigError } from '../core/errors.ts'
@@ -78,34 +78,32 @@ export class MemoryStore implements Store<false> {
     const { plan, namespace } = rule
     const { algorithm } = plan
     const slot: MemorySlot = this.#states.slots(1)[0]!
-    const ticks = at - phase
-    const clock = inUnits(plan, ticks)
-    const table = this.#states.table(namespace, plan)
-    const found = table.locate(key, clock)
-    if (phase > 0) table.lag = Math.max(table.lag, Math.ceil(phase / plan.unit))
-    slot.table = table
-    slot.cells = found < 0 ? NO_CELLS : table.cells
-    slot.offset = Math.max(found, 0)
-    const now = instantOf(slot.cells, slot.offset, clock)
-    const left = algorithm.remaining(plan, slot.cells, slot.offset, now)
+    this.#states.find(namespace, plan, key, at, slot, phase)
+    const used = instantOf(slot.cells, slot.offset, at)
+    const last = inUnits(plan, slot.cells[slot.offset]! - phase)
+    const now = inUnits(plan, used - phase)
+    const left = algorithm.remaining(plan, slot.cells, slot.offset, last, now)
     const allowed = cost === 0 || cost <= left
     const charged = allowed && cost > 0
-    slot.ticks = ticks
+    slot.ticks = used - phase
+    slot.last = last
     slot.now = now
     slot.left = left
     slot.allowed = allowed
     slot.delay =
-      charged && algorithm.delay !== undefined ? algorithm.delay(plan, slot.cells, slot.offset, now) : 0
+      charged && algorithm.delay !== undefined
+        ? algorithm.delay(plan, slot.cells, slot.offset, last, now)
+        : 0
     if (charged && !peek) {
-      if (slot.cells === NO_CELLS || plan.size === 0) this.#states.place(namespace, plan, key, now, slot)
-      algorithm.charge(plan, slot.cells, slot.offset, now, cost, chargeId, left)
-      slot.cells[slot.offset] = now
+      if (slot.cells === NO_CELLS || plan.size === 0) this.#states.place(namespace, plan, key, used, slot)
+      algorithm.charge(plan, slot.cells, slot.offset, last, now, cost, chargeId, left)
+      slot.cells[slot.offset] = used
+      slot.last = now
       slot.left = left - cost
     }
     const admitted = allowed || !canRefuse(rule.role)
     const figures = [figuresOf(plan, slot, cost)]
-    if (now * plan.unit <= ticks) return { allowed: admitted, at, figures }
-    return { allowed: admitted, at, figures, instants: [instantUsed(plan, slot) + phase] }
+    return used === at ? { allowed: admitted, at, figures } : { allowed: admitted, at, figures, instants: [used] }
   }
 
   /** Ids are deleted from the front, in the order in which they were spent: their times differ little. */

@@ -107,7 +107,7 @@ export class RedisStore implements Store<true> {
     const { block } = this.#names.of(state)
     if (block === undefined) throw cannotBlock(state.rule)
     this.#batches.flush()
-    await this.#runner.run(callToBlock(this.#programs, this.#time, block, state.rule.block!, ticks), 2)
+    await this.#runner.run(callToBlock(this.#programs, this.#time, block, ticks), 2)
   }
 
   /** Waits for what was asked. The client stays open. */

@@ -1,16 +1,20 @@
 import type { Options, OptionValues } from './option.ts'
 import type { BasePolicy } from './policy.ts'
 
-/** The integers of one key. `cells[offset]` is always the instant of the key's last admission; all zero: never seen. */
+/**
+ * The integers of one key; all zero: never seen. `cells[offset]` is always the instant of the key's last admission, in
+ * microseconds. None of them depends on the limit or on the unit of the plan that wrote it, so a changed rule keeps
+ * what was used.
+ */
 export type Cells = Float64Array
 
 /**
- * What a store needs to know of a state to keep it, and to delete it in time. Instants and durations count in the
- * plan's own `unit`, so that every product an algorithm forms stays below 2^53.
+ * What a store needs to know of a state to keep it, and to delete it in time. An algorithm counts instants and durations
+ * in the plan's own `unit`, so that every product it forms stays below 2^53.
  */
 export interface StatePlan {
   readonly algorithm: Recovery
-  /** What decides whether counters carry over: algorithm and period, not the limit. A changed limit keeps what was used. */
+  /** What decides whether counters carry over: algorithm and period, not the limit nor another option. */
   readonly kind: string
   /** The largest cost that can ever be admitted: the burst, the limit, or the slots. */
   readonly capacity: number
@@ -33,16 +37,27 @@ export interface Plan extends StatePlan {
   readonly source?: BasePolicy
 }
 
-/** How a state recovers while time passes. Pure: `now` is an argument, and never lies before `cells[offset]`. */
+/**
+ * How a state recovers while time passes. Pure: time is an argument, in the plan's units. `last` is the last admission,
+ * and `now` never lies before it.
+ */
 export interface Recovery<P extends StatePlan = StatePlan> {
   readonly name: string
   /** The largest whole cost that fits at `now`; below 0 while in debt. */
-  remaining(plan: P, cells: Cells, offset: number, now: number): number
+  remaining(plan: P, cells: Cells, offset: number, last: number, now: number): number
   /**
    * Units of time from `now` until `cost` (1…capacity) fits, if nothing else arrives; 0 when it fits already, infinity
    * when no wait helps. `left` is what `remaining` says.
    */
-  wait(plan: P, cells: Cells, offset: number, now: number, cost: number, left: number): number
+  wait(
+    plan: P,
+    cells: Cells,
+    offset: number,
+    last: number,
+    now: number,
+    cost: number,
+    left: number,
+  ): number
   /** Integers needed to charge at `now`; only where `plan.size` is 0. The first call sees an empty run. */
   room?(plan: P, cells: Cells, now: number): number
 }
@@ -80,6 +95,7 @@ export interface Algorithm<P extends Plan = Plan, O extends Options = Options> e
     plan: P,
     cells: Cells,
     offset: number,
+    last: number,
     now: number,
     cost: number,
     chargeId: number,
@@ -90,11 +106,12 @@ export interface Algorithm<P extends Plan = Plan, O extends Options = Options> e
     plan: P,
     cells: Cells,
     offset: number,
+    last: number,
     now: number,
     cost: number,
     charged: number,
     chargeId: number,
   ): void
   /** How long an admitted request waits for its turn, before it is charged. Only where the algorithm queues. */
-  delay?(plan: P, cells: Cells, offset: number, now: number): number
+  delay?(plan: P, cells: Cells, offset: number, last: number, now: number): number
 }

@@ -34,7 +34,7 @@ describe.each(names)('%s', (algorithm) => {
       const state = stateUnderTest(planOf({ algorithm, limit: before, period: '1m' }))
       state.decide(AT, used, 1)
       const plan = planOf({ algorithm, limit: after, period: '1m' })
-      return Math.max(0, plan.algorithm.remaining(plan, state.cells, 0, AT))
+      return Math.max(0, plan.algorithm.remaining(plan, state.cells, 0, AT, AT))
     }
     expect([left(15, 15, 20), left(20, 15, 10), left(5_000_000, 35, 10), left(10, 4, 0)]).toEqual([
       5, 0, 0, 0,

@@ -30,26 +30,21 @@ export interface Figures {
 const NEVER = Number.POSITIVE_INFINITY
 
 /**
- * The instant that counts: a clock that stepped back is held at the key's last admission. All in the plan's units.
+ * The instant that counts: a clock that stepped back is held at the key's last admission. All in microseconds.
  * @example
- * const now = instantOf(cells, 0, inUnits(plan, clock.now()))
+ * const now = inUnits(plan, instantOf(cells, 0, clock.now()))
  */
 export function instantOf(cells: Cells, offset: number, clock: number): number {
   return Math.max(clock, cells[offset] ?? 0)
 }
 
 /**
- * The clock's reading in the plan's units, rounded down. @param ticks microseconds
+ * An instant in the plan's units, rounded down. @param ticks microseconds
  * @example
- * const now = inUnits(plan, clock.now())
+ * const last = inUnits(plan, cells[0])
  */
 export function inUnits({ unit }: StatePlan, ticks: number): number {
   return unit === 1 ? ticks : Math.floor(ticks / unit)
-}
-
-/** The instant in microseconds that a reading used: its clock's own, unless that was held at the last admission. */
-export function instantUsed({ unit }: StatePlan, { now, ticks }: Pick<Reading, 'now' | 'ticks'>): number {
-  return now * unit > ticks ? now * unit : ticks
 }
 
 /** One key's state as a request found it. */
@@ -57,9 +52,10 @@ export interface Reading {
   cells: Cells
   /** Where in `cells` its integers begin. */
   offset: number
-  /** The instant of {@link instantOf}, in units. */
+  /** The last admission, in units. */
+  last: number
+  /** The instant of {@link instantOf}, in units; in microseconds it is `ticks`. */
   now: number
-  /** The clock's own reading, in microseconds. */
   ticks: number
   /** What `remaining` says; a charge that fitted has taken exactly its cost from it. */
   left: number
@@ -71,23 +67,23 @@ export interface Reading {
 /**
  * The five figures, from state that already holds the charge if there was one.
  * @example
- * const reading = { cells, offset: 0, now, ticks: clock.now(), left, allowed: true, delay: 0 }
+ * const reading = { cells, offset: 0, last: now, now, ticks, left, allowed: true, delay: 0 }
  * const { remaining, resetAfterMs } = figuresOf(plan, reading, 1)
  */
 export function figuresOf(plan: Plan, reading: Readonly<Reading>, cost: number): Figures {
   const { algorithm, capacity } = plan
-  const { cells, offset, now, left, allowed } = reading
+  const { cells, offset, last, now, left, allowed } = reading
   const remaining = Math.max(left, 0)
   const full = remaining >= capacity
-  const retry = allowed ? 0 : cost > capacity ? NEVER : algorithm.wait(plan, cells, offset, now, cost, left)
-  const more = full ? NEVER : algorithm.wait(plan, cells, offset, now, remaining + 1, left)
-  const reset = full ? 0 : algorithm.wait(plan, cells, offset, now, capacity, left)
+  const retry = allowed ? 0 : cost > capacity ? NEVER : algorithm.wait(plan, cells, offset, last, now, cost, left)
+  const more = full ? NEVER : algorithm.wait(plan, cells, offset, last, now, remaining + 1, left)
+  const reset = full ? 0 : algorithm.wait(plan, cells, offset, last, now, capacity, left)
   return figuresFrom(plan, reading, retry, more, reset)
 }
 
 /**
- * The figures in milliseconds from waits in the plan's units, where infinity means never. Waits count from the
- * instant used: the clock's own microsecond, or the unit at which a late clock was held.
+ * The figures in milliseconds from waits in the plan's units, where infinity means never. They count from the instant
+ * used, in microseconds.
  */
 export function figuresFrom(
   plan: StatePlan,
@@ -97,8 +93,7 @@ export function figuresFrom(
   reset: number,
 ): Figures {
   const { unit } = plan
-  const since = unit === 1 ? 0 : ticks - now * unit
-  const into = since > 0 && since < unit ? since : 0
+  const into = unit === 1 ? 0 : ticks - now * unit
   return {
     allowed,
     limit: plan.capacity,
@@ -131,14 +126,15 @@ export function underBlock(own: Figures, blockedTicks: number): Figures {
 }
 
 /**
- * The instant, in units, from which this state means the same as none: it may be deleted then, and not before.
+ * The instant, in microseconds since the epoch, from which this state means the same as none to this plan: it may be
+ * deleted then, and not before.
  * @example
- * const expiresAt = droppableAt(plan, cells, 0) * plan.unit // microseconds since the epoch
+ * const isOver = droppableAt(plan, cells, 0) <= clock.now()
  */
 export function droppableAt(plan: StatePlan, cells: Cells, offset: number): number {
   const { algorithm, capacity } = plan
   if (capacity === 0) return 0
-  const last = cells[offset]!
-  const left = algorithm.remaining(plan, cells, offset, last)
-  return last + algorithm.wait(plan, cells, offset, last, capacity, left)
+  const last = inUnits(plan, cells[offset]!)
+  const left = algorithm.remaining(plan, cells, offset, last, last)
+  return (last + algorithm.wait(plan, cells, offset, last, last, capacity, left)) * plan.unit
 }

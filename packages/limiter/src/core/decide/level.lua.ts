@@ -3,32 +3,50 @@ import type { Twin } from './twin.ts'
 /** The twin of token bucket and GCRA: level.ts. */
 export const levelTwin: Twin = {
   keeps: 'cells',
-  size: 2,
+  size: 3,
   locals: `
-local function levelAt(p, c, now)
-  local level, most = c[2], p.ceiling * p.period
+local function levelKept(p, c)
+  local rest = max(0, c[3])
+  return c[2] * p.period + (p.unit == 1 and rest or ceilDiv(rest, p.unit))
+end
+local function levelAt(p, c, last, now)
+  local level, most = levelKept(p, c), p.ceiling * p.period
   if level > most then level = most end
-  local drained = (now - c[1]) * p.limit
+  local drained = (now - last) * p.limit
   if drained >= level then return 0 end
   return level - drained
+end
+local function lower(p, c, amount)
+  local whole = floorDiv(amount, p.period)
+  local rest = (amount - whole * p.period) * p.unit
+  c[2] = c[2] - whole
+  if rest > 0 then
+    c[3] = max(0, c[3]) - rest
+    if c[3] < 0 then c[2], c[3] = c[2] - 1, c[3] + p.period * p.unit end
+  end
+  if c[2] < 0 then c[2], c[3] = 0, 0 end
 end`,
   remaining: `
-local level, full = levelAt(p, c, now), p.capacity * p.period
+local level, full = levelAt(p, c, last, now), p.capacity * p.period
 if level <= full then return floorDiv(full - level, p.period) end
 return -ceilDiv(level - full, p.period)`,
   wait: `
-local excess = levelAt(p, c, now) - (p.capacity - cost) * p.period
+local excess = levelAt(p, c, last, now) - (p.capacity - cost) * p.period
 if excess <= 0 then return 0 end
 if p.limit == 0 then return huge end
 return ceilDiv(excess, p.limit)`,
   charge: `
-local level = levelAt(p, c, now)
-local room = p.ceiling * p.period - level
-local taken = cost > p.ceiling and room or cost * p.period
-c[2] = level + (taken < room and taken or room)`,
+local level, most = levelAt(p, c, last, now), p.ceiling * p.period
+local room = most - level
+local charged = level + (cost > p.ceiling and room or min(cost * p.period, room))
+if charged > p.capacity * p.period and levelKept(p, c) > most then
+  lower(p, c, (now - last) * p.limit)
+  if levelKept(p, c) >= charged then return end
+end
+c[2] = floorDiv(charged, p.period)
+c[3] = (charged - c[2] * p.period) * p.unit`,
   refund: `
 local left = p.capacity * p.period - max(0, now - charged) * p.limit
 if left <= 0 then return end
-local given = cost >= p.capacity and left or min(cost * p.period, left)
-c[2] = max(0, levelAt(p, c, c[1]) - given)`,
+lower(p, c, cost >= p.capacity and left or min(cost * p.period, left))`,
 }

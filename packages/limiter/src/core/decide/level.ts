@@ -15,8 +15,9 @@ export const bucketOptions: BucketOptions = { burst: whole(1, 'Capacity of a buc
  * The exact level shared by everything that flows continuously: token bucket, GCRA and leaky bucket differ in
  * what they call it, not in its arithmetic.
  *
- * `cells[offset + 1]` is the level in use, in 1/period of a unit, so that one unit of time drains exactly `limit` of
- * it. It does not depend on the limit: a changed limit keeps what was used.
+ * The level is what is in use, in 1/period of a unit, so that one unit of time drains exactly `limit` of it. Cells: last
+ * admission, whole units in use, and the rest in 1/period in microseconds: a plan that has to count in another unit of
+ * time reads the same, rounded up by less than 1/period of a unit. Below 0 the rest is none (token-bucket/interval.ts).
  */
 export function levelPlan(algorithm: Algorithm, policy: BasePolicy & OptionValues<BucketOptions>): Plan {
   const limit = wholeNumber('limit', policy.limit, 0)
@@ -26,40 +27,75 @@ export function levelPlan(algorithm: Algorithm, policy: BasePolicy & OptionValue
   const period = ticks / unit
   return {
     algorithm,
-    kind: `${algorithm.name}/${period}/${unit}`,
+    kind: `${algorithm.name}/${ticks}`,
     capacity,
     limit,
     period,
     unit,
-    size: 2,
+    size: 3,
     ceiling: Math.min(capacity * 2, floorDiv(MAX, period)),
   }
 }
 
 /** The level at `now`. A level left by a larger limit is held to the debt that this plan allows. */
-export function levelAt(plan: Plan, cells: Cells, offset: number, now: number): number {
-  const level = Math.min(cells[offset + 1]!, plan.ceiling * plan.period)
-  const drained = (now - cells[offset]!) * plan.limit // may pass 2^53 after a long idle, but then exceeds any level
+export function levelAt(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
+  const level = Math.min(levelKept(plan, cells, offset), plan.ceiling * plan.period)
+  const drained = (now - last) * plan.limit // may pass 2^53 after a long idle, but then exceeds any level
   return drained >= level ? 0 : level - drained
 }
 
-export function remainingLevel(plan: Plan, cells: Cells, offset: number, now: number): number {
-  const level = levelAt(plan, cells, offset, now)
+/** The level at the last admission; may pass 2^53 where a larger limit left it, but then exceeds any ceiling. */
+function levelKept({ period, unit }: Plan, cells: Cells, offset: number): number {
+  const rest = Math.max(0, cells[offset + 2]!)
+  return cells[offset + 1]! * period + (unit === 1 ? rest : ceilDiv(rest, unit))
+}
+
+export function remainingLevel(
+  plan: Plan,
+  cells: Cells,
+  offset: number,
+  last: number,
+  now: number,
+): number {
+  const level = levelAt(plan, cells, offset, last, now)
   const full = plan.capacity * plan.period
   return level <= full ? floorDiv(full - level, plan.period) : -ceilDiv(level - full, plan.period)
 }
 
 /** ⌈(level + cost·period − capacity·period) / limit⌉: exact, or never where nothing drains. */
-export function waitLevel(plan: Plan, cells: Cells, offset: number, now: number, cost: number): number {
-  const excess = levelAt(plan, cells, offset, now) - (plan.capacity - cost) * plan.period
+export function waitLevel(
+  plan: Plan,
+  cells: Cells,
+  offset: number,
+  last: number,
+  now: number,
+  cost: number,
+): number {
+  const excess = levelAt(plan, cells, offset, last, now) - (plan.capacity - cost) * plan.period
   if (excess <= 0) return 0
   return plan.limit === 0 ? Number.POSITIVE_INFINITY : ceilDiv(excess, plan.limit)
 }
 
-export function chargeLevel(plan: Plan, cells: Cells, offset: number, now: number, cost: number): void {
-  const level = levelAt(plan, cells, offset, now)
-  const room = plan.ceiling * plan.period - level
-  cells[offset + 1] = cost > plan.ceiling ? level + room : level + Math.min(cost * plan.period, room)
+/** A level above the ceiling was left by a plan with a larger one, which may still be in force: it is only drained. */
+export function chargeLevel(
+  plan: Plan,
+  cells: Cells,
+  offset: number,
+  last: number,
+  now: number,
+  cost: number,
+): void {
+  const { period, unit, capacity, ceiling } = plan
+  const level = levelAt(plan, cells, offset, last, now)
+  const room = ceiling * period - level
+  const charged = cost > ceiling ? level + room : level + Math.min(cost * period, room)
+  if (charged > capacity * period && levelKept(plan, cells, offset) > ceiling * period) {
+    lower(plan, cells, offset, (now - last) * plan.limit)
+    if (levelKept(plan, cells, offset) >= charged) return
+  }
+  const whole = floorDiv(charged, period)
+  cells[offset + 1] = whole
+  cells[offset + 2] = (charged - whole * period) * unit
 }
 
 /**
@@ -73,12 +109,29 @@ export function refundLevel(
   plan: Plan,
   cells: Cells,
   offset: number,
+  _last: number,
   now: number,
   cost: number,
   charged: number,
 ): void {
   const left = plan.capacity * plan.period - Math.max(0, now - charged) * plan.limit
   if (left <= 0) return
-  const given = cost >= plan.capacity ? left : Math.min(cost * plan.period, left)
-  cells[offset + 1] = Math.max(0, levelAt(plan, cells, offset, cells[offset]!) - given)
+  lower(plan, cells, offset, cost >= plan.capacity ? left : Math.min(cost * plan.period, left))
+}
+
+/** Takes so much off the level, in 1/period of a unit; exact also where the level passes 2^53. */
+function lower({ period, unit }: Plan, cells: Cells, offset: number, amount: number): void {
+  const whole = floorDiv(amount, period)
+  const rest = (amount - whole * period) * unit
+  cells[offset + 1]! -= whole
+  if (rest > 0) {
+    cells[offset + 2] = Math.max(0, cells[offset + 2]!) - rest
+    if (cells[offset + 2]! < 0) {
+      cells[offset + 1]! -= 1
+      cells[offset + 2]! += period * unit
+    }
+  }
+  if (cells[offset + 1]! >= 0) return
+  cells[offset + 1] = 0
+  cells[offset + 2] = 0
 }

@@ -1,15 +1,7 @@
 import type { Cells, StatePlan } from './algorithm.ts'
 import { type BlockPlan, blockedFor, countRefusal, setBlock } from './block/block.ts'
 import { admitted } from './combine.ts'
-import {
-  type Figures,
-  figuresOf,
-  instantOf,
-  instantUsed,
-  inUnits,
-  type Reading,
-  underBlock,
-} from './figures.ts'
+import { type Figures, figuresOf, instantOf, inUnits, type Reading, underBlock } from './figures.ts'
 import type { Outcome } from './outcome.ts'
 import type { Rule } from './rule.ts'
 import type { StateName, Step } from './step.ts'
@@ -21,8 +13,8 @@ export interface Slot extends Reading {
 }
 
 /**
- * Where a run gets and keeps states: all that a store has to bring. A state is named by namespace, plan and key;
- * instants are in the plan's units.
+ * Where a run gets and keeps states: all that a store has to bring. A state is named by namespace, the plan's kind and
+ * key; instants are in microseconds.
  */
 export interface States<S extends Slot = Slot> {
   /** So many slots, or more; reused from run to run. */
@@ -45,12 +37,22 @@ export const NO_CELLS: Cells = /* @__PURE__ */ new Float64Array(8)
  * const slots = [newSlot(), newSlot()]
  */
 export function newSlot(): Slot {
-  return { cells: NO_CELLS, offset: 0, now: 0, ticks: 0, left: 0, allowed: false, delay: 0, blocked: 0 }
+  return {
+    cells: NO_CELLS,
+    offset: 0,
+    last: 0,
+    now: 0,
+    ticks: 0,
+    left: 0,
+    allowed: false,
+    delay: 0,
+    blocked: 0,
+  }
 }
 
 /**
  * A state's integers with room for one more charge at `now`: the same ones, or a larger copy.
- * @param now in the plan's units
+ * @param now in microseconds
  * @example
  * slot.cells = withRoom(plan, held.get(key), now)
  * held.set(key, slot.cells)
@@ -58,7 +60,7 @@ export function newSlot(): Slot {
 export function withRoom(plan: StatePlan, cells: Cells | undefined, now: number): Cells {
   const before = cells ?? new Float64Array(plan.size)
   if (plan.size > 0) return before
-  const room = plan.algorithm.room!(plan, before, now)
+  const room = plan.algorithm.room!(plan, before, inUnits(plan, now))
   if (room <= before.length) return before
   const larger = new Float64Array(room)
   larger.set(before)
@@ -108,9 +110,8 @@ function instantsOf(
   at: number,
 ): readonly number[] | undefined {
   let held = false
-  for (let i = 0; i < steps.length; i++) held ||= slots[i]!.now * steps[i]!.rule.plan.unit > slots[i]!.ticks
-  if (!held) return undefined
-  return steps.map(({ rule, phase = 0 }, i) => Math.max(at, instantUsed(rule.plan, slots[i]!) + phase))
+  for (let i = 0; i < steps.length; i++) held ||= slots[i]!.ticks + (steps[i]!.phase ?? 0) > at
+  return held ? steps.map(({ phase = 0 }, i) => slots[i]!.ticks + phase) : undefined
 }
 
 /** A later correction of one step's charge. */
@@ -138,7 +139,8 @@ export function correct<S extends Slot>(charges: readonly Charge[], states: Stat
     if (change > 0) charge(step, change, slot, states)
     else if (change < 0 && slot.cells !== NO_CELLS) {
       const charged = Math.floor((chargedAt - phase) / plan.unit)
-      plan.algorithm.refund(plan, slot.cells, slot.offset, slot.now, -change, charged, chargeId)
+      const { cells, offset, last, now } = slot
+      plan.algorithm.refund(plan, cells, offset, last, now, -change, charged, chargeId)
     }
   }
 }
@@ -176,34 +178,38 @@ function readState<S extends Slot>(
   states: States<S>,
   at: number,
 ): void {
-  const ticks = at - phase
-  const clock = inUnits(plan, ticks)
-  states.find(namespace, plan, key, clock, slot, phase)
+  states.find(namespace, plan, key, at, slot, phase)
   const { cells, offset } = slot
-  const now = instantOf(cells, offset, clock)
-  const left = plan.algorithm.remaining(plan, cells, offset, now)
+  const ticks = instantOf(cells, offset, at) - phase
+  const last = inUnits(plan, cells[offset]! - phase)
+  const now = inUnits(plan, ticks)
+  const left = plan.algorithm.remaining(plan, cells, offset, last, now)
   const allowed = cost === 0 || cost <= left
   slot.ticks = ticks
+  slot.last = last
   slot.now = now
   slot.left = left
   slot.allowed = allowed
   slot.delay =
     allowed && cost > 0 && plan.algorithm.delay !== undefined
-      ? plan.algorithm.delay(plan, cells, offset, now)
+      ? plan.algorithm.delay(plan, cells, offset, last, now)
       : 0
 }
 
 function charge<S extends Slot>(step: Step, cost: number, slot: S, states: States<S>): void {
-  const { rule, key, chargeId = 0 } = step
+  const { rule, key, phase = 0, chargeId = 0 } = step
   const { plan, namespace } = rule
-  states.place(namespace, plan, key, slot.now, slot)
+  const used = slot.ticks + phase
+  states.place(namespace, plan, key, used, slot)
   const { cells, offset, now } = slot
   // Read again: a key that shares this state may just have been charged.
-  const left = plan.algorithm.remaining(plan, cells, offset, now)
-  plan.algorithm.charge(plan, cells, offset, now, cost, chargeId, left)
-  cells[offset] = now
+  const last = inUnits(plan, cells[offset]! - phase)
+  const left = plan.algorithm.remaining(plan, cells, offset, last, now)
+  plan.algorithm.charge(plan, cells, offset, last, now, cost, chargeId, left)
+  cells[offset] = used
+  slot.last = now
   // What no longer fits was cut off at the ceiling.
-  slot.left = cost <= left ? left - cost : plan.algorithm.remaining(plan, cells, offset, now)
+  slot.left = cost <= left ? left - cost : plan.algorithm.remaining(plan, cells, offset, now, now)
 }
 
 function isCharged({ cost }: Step, { allowed }: Slot): boolean {

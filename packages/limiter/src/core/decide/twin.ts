@@ -6,7 +6,7 @@ import type { Plan } from './algorithm.ts'
  *
  * Each text is the body of a function of `p`, `c`, `now` and what else {@link parameters} names. `p` holds the
  * plan's capacity, limit, period, unit and ceiling, and at `p[1]`… the twin's own {@link Twin.extras}; `c[1]`… are
- * the cells, `c[1]` being the last admission, which the caller writes after a charge. What integers.lua.ts defines
+ * the cells, `c[1]` being the last admission in microseconds, which the caller writes after a charge. What integers.lua.ts defines
  * is in reach. The remainder is `fmod`: Lua's `%` has another sign below 0.
  */
 export interface Twin {
@@ -31,10 +31,10 @@ export interface Twin {
 
 /** What each body is a function of. */
 export const parameters = {
-  remaining: 'p, c, now',
-  wait: 'p, c, now, cost',
-  charge: 'p, c, now, cost, chargeId',
-  refund: 'p, c, now, cost, charged, chargeId',
-  delay: 'p, c, now',
+  remaining: 'p, c, last, now',
+  wait: 'p, c, last, now, cost',
+  charge: 'p, c, last, now, cost, chargeId',
+  refund: 'p, c, last, now, cost, charged, chargeId',
+  delay: 'p, c, last, now',
   noWindow: 'p, c, now',
 } as const

@@ -11,7 +11,7 @@ describe('a table of fixed states', () => {
     const table = new FixedStates(plan, budget, new Fingerprint(Math.random))
     const place = (key: string, now: number): void => {
       const at = table.place(key, now)
-      plan.algorithm.charge(plan, table.cells, at, now, 1, 0, 5)
+      plan.algorithm.charge(plan, table.cells, at, 0, now, 1, 0, 5)
       table.cells[at] = now
     }
     for (let i = 0; i < 768; i++) place(`old ${i}`, 1)

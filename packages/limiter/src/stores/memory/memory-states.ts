@@ -42,7 +42,7 @@ export class MemoryStates implements States<MemorySlot> {
   find(namespace: string, plan: StatePlan, key: string, now: number, slot: MemorySlot, phase: number): void {
     const table = this.table(namespace, plan)
     const offset = table.locate(key, now)
-    if (phase > 0) table.lag = Math.max(table.lag, Math.ceil(phase / plan.unit))
+    if (phase > table.lag) table.lag = phase
     slot.table = table
     slot.cells = offset < 0 ? NO_CELLS : table.cells
     slot.offset = Math.max(offset, 0)
@@ -67,7 +67,7 @@ export class MemoryStates implements States<MemorySlot> {
   /** Looks at a few states, and deletes those that have expired. @param at the clock's reading, in microseconds */
   sweep(at: number): void {
     const table = this.#order[(this.#decisions / SWEEP_EVERY) % this.#order.length]!
-    table.sweep(SWEEP_EVERY, Math.floor(at / table.keeps.unit))
+    table.sweep(SWEEP_EVERY, at)
   }
 
   clear(): void {

@@ -13,9 +13,9 @@ export interface StateTable {
   /** The run in which the index last returned points at a state. */
   readonly cells: Cells
   readonly count: number
-  /** The largest phase of any key here, in the plan's units: by so much the clocks of two keys may differ. */
+  /** Microseconds by which a state may mean something for longer than `keeps` says: a key's phase, a plan of another form. */
   lag: number
-  /** Index of the key's state in `cells`; −1 when it has none. `now` is in the plan's units. */
+  /** Index of the key's state in `cells`; −1 when it has none. `now` is in microseconds. */
   locate(key: string, now: number): number
   /** The same, making room for a charge, and a state where there was none. */
   place(key: string, now: number): number
@@ -37,17 +37,29 @@ export interface KeyBudget {
   shared: number
 }
 
-/** Makes a table keep its states long enough for `plan` too: the slowest refill, the most in use. */
+/**
+ * Makes a table keep its states long enough for `plan` too: the slowest refill, the most in use, the coarsest unit. Where
+ * plans differ in more than numbers, what one of them says is late by less than a period to another.
+ */
 export function keepFor(table: StateTable, plan: StatePlan): void {
   table.lastPlan = plan
   if (table.plans.has(plan)) return
   table.plans.add(plan)
   if (plan.capacity === 0) return
   const { keeps } = table
+  const { period, unit } = keeps.unit < plan.unit ? plan : keeps
+  table.lag = Math.max(table.lag, isSameForm(keeps, plan) ? 0 : period * unit)
   table.keeps = {
     ...keeps,
+    period,
+    unit,
     limit: Math.min(keeps.capacity === 0 ? plan.limit : keeps.limit, plan.limit),
     capacity: Math.max(keeps.capacity, plan.capacity),
     ceiling: Math.max(keeps.ceiling, plan.ceiling),
   }
+}
+
+function isSameForm(a: StatePlan, b: StatePlan): boolean {
+  const words = (plan: StatePlan): unknown[] => Object.values(plan).filter((value) => typeof value === 'string')
+  return a.algorithm === b.algorithm && a.unit === b.unit && words(a).join() === words(b).join()
 }

@@ -6,14 +6,14 @@ local blockProgram = { load = loadCells, save = saveCells, form = BLOCK_FORM, si
 `
 export const noBlocksLua = 'local blockProgram, blockedFor, countRefusal, blockOver'
 
-/** Blocks a key: ARGV is the time or nothing, for how many microseconds (0 ends the block), and `within`. */
+/** Blocks a key: ARGV is the time or nothing, and for how many microseconds (0 ends the block). */
 export const setBlockLua: string = `
-local b, ticks, c = { unit = 1, within = args[3] + 0 }, args[2] + 0, loadCells(KEYS[1], BLOCK_FORM)
-local now = heldAt(b, c, at)
+local ticks, c = args[2] + 0, loadCells(KEYS[1], BLOCK_FORM)
+local now = instantOf(c)
 if ticks > 0 or not c.absent then
   setBlock(c, now, ticks)
   c[1] = now
-  saveCells(KEYS[1], c, expiry(b, now, blockOver(b, c, now), 0), BLOCK_FORM, BLOCK_SIZE)
+  saveCells(KEYS[1], c, expiry({ unit = 1 }, now, blockOver(c, now), 0), BLOCK_FORM, BLOCK_SIZE)
 end
 return { at, 1 }
 `

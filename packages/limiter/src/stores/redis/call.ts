@@ -92,12 +92,11 @@ export function callToBlock(
   programs: LuaPrograms,
   time: StoreTime,
   name: string,
-  block: BlockPlan,
   ticks: number,
 ): Call {
   return {
     script: programs.scriptOfBlock(),
-    args: ['1', name, time.word(), String(ticks), String(block.within)],
+    args: ['1', name, time.word(), String(ticks)],
   }
 }
 

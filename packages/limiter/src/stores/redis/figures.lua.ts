@@ -6,10 +6,17 @@ export const figuresLua = `
 local args, clock = ARGV, call('TIME')
 clock = clock[1] * 1000000 + clock[2]
 local at = args[1] == '' and clock or args[1] + 0
--- The instant that counts, in units: a clock that stepped back is held at the last admission.
-local function heldAt(p, c, ticks)
-  local now = p.unit == 1 and ticks or floor(ticks / p.unit)
-  return now < c[1] and c[1] or now
+-- The instant that counts, in microseconds: a clock that stepped back is held at the last admission.
+local function instantOf(c)
+  return at < c[1] and c[1] or at
+end
+local function inUnits(p, ticks)
+  return p.unit == 1 and ticks or floor(ticks / p.unit)
+end
+-- The last admission and the instant that counts, in units; and that again in microseconds.
+local function instants(p, c, phase)
+  local used = instantOf(c)
+  return inUnits(p, c[1] - phase), inUnits(p, used - phase), used
 end
 -- Milliseconds as text, as %.0f would write them in three times the time.
 local function inMs(n)
@@ -31,13 +38,13 @@ local function exact(n)
   return n == huge and -1 or whole(n)
 end
 -- Remaining, retry, more and reset as the reply says them, and the wait until the state equals none.
-local function figures(left, wait, p, c, now, cost, ok)
+local function figures(left, wait, p, c, last, now, cost, ok)
   local retry, more, reset, capacity = 0, -1, 0, p.capacity
   if left < 0 then left = 0 end
-  if not ok then retry = cost > capacity and -1 or wait(p, c, now, cost) end
+  if not ok then retry = cost > capacity and -1 or wait(p, c, last, now, cost) end
   if left < capacity then
-    more = wait(p, c, now, left + 1)
-    reset = left + 1 == capacity and more or wait(p, c, now, capacity)
+    more = wait(p, c, last, now, left + 1)
+    reset = left + 1 == capacity and more or wait(p, c, last, now, capacity)
   end
   if left < BIG and retry < BIG and more < BIG and reset < BIG then return left, retry, more, reset, reset end
   return exact(left), exact(retry), exact(more), exact(reset), reset

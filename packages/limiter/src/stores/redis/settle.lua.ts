@@ -18,25 +18,27 @@ local function charges()
     local p, phase = parts[args[j] - k * partCount + 1], args[j + 3] + 0
     local key = KEYS[k + 1]
     local c = p.program.load(key, p.program.form)
-    return key, p, c, heldAt(p, c, at - phase), args[j + 1] + 0, args[j + 2] + 0, phase, args[j + 4] + 0
+    return key, p, c, phase, args[j + 1] + 0, args[j + 2] + 0, args[j + 4] + 0
   end
 end
 if over ~= '' and (over + 0 <= at or call('EXISTS', KEYS[#KEYS]) == 1) then return { at, 0 } end
-for _, p, c, now, change in charges() do
+for _, p, c, phase, change in charges() do
+  local _, now = instants(p, c, phase)
   if change > 0 and p.program.noWindow and p.program.noWindow(p, c, now) then return { at, -2 } end
 end
 if over ~= '' then call('SET', KEYS[#KEYS], '', 'PXAT', expiry({ unit = 1 }, over + 0, 0, 0)) end
-for key, p, c, now, change, charged, phase, chargeId in charges() do
+for key, p, c, phase, change, charged, chargeId in charges() do
   local program, keeps = p.program, true
+  local last, now, used = instants(p, c, phase)
   if change > 0 then
-    program.charge(p, c, now, change, chargeId)
-    c[1] = now
+    program.charge(p, c, last, now, change, chargeId)
+    c[1], last = used, now
   elseif change < 0 and not c.absent then
-    program.refund(p, c, now, -change, charged, chargeId)
+    program.refund(p, c, last, now, -change, charged, chargeId)
   else
     keeps = false
   end
-  if keeps then program.save(key, c, expiry(p, now, program.wait(p, c, now, p.capacity), phase), program.form, program.size) end
+  if keeps then program.save(key, c, expiry(p, now, program.wait(p, c, last, now, p.capacity), phase), program.form, program.size) end
 end
 return { at, 1 }
 `

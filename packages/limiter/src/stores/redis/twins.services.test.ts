@@ -214,7 +214,6 @@ async function differ(total: number, world: World): Promise<void> {
   const memory = new MemoryStore({ clock })
   const redis = new RedisStore({ client, clock, prefix: `differential-${total}` })
   const charges: Charge[] = []
-  // A full bucket may be dropped and then begins a new phase: in memory, where new keys come. So none come later.
   for (const [namespace, plan] of world.states) {
     const rule = ruleOf(namespace, namespace, plan)
     for (const key of plan.capacity === 0 ? [] : world.keys) {
@@ -287,7 +286,7 @@ function stepOf(random: Random, world: World): Step {
     rule,
     key: keys[index]!,
     cost: Math.min(cost, MAX),
-    ...(index === 1 && !holds ? { phase: 1_234_567 } : undefined),
+    ...(index === 1 && rule.plan.algorithm.traits.aligned ? { phase: 1_234_567 } : undefined),
     ...(holds ? { chargeId: whole(random, 1, MAX) } : undefined),
   }
 }

@@ -20,15 +20,15 @@ export interface BlockPlan extends StatePlan {
 }
 
 /**
- * Cells of a block: last change, refusals counted, when their count began, end of the block. Its state stands beside
- * that of the rule: it limits nothing until it blocks.
+ * Cells of a block: last change, refusals counted, until when they count, end of the block. Its state stands beside
+ * that of the rule: it limits nothing until it blocks. It says all about itself, so a changed rule keeps its blocks.
  */
 const blockRecovery: Recovery<BlockPlan> = {
   name: 'block',
-  remaining: (_plan, cells, offset, now) => (now < cells[offset + 3]! ? 0 : MAX),
+  remaining: (_plan, cells, offset, _last, now) => (now < cells[offset + 3]! ? 0 : MAX),
   /** A whole quota (`MAX`) also needs the refusals counted so far to have expired. */
-  wait(plan, cells, offset, now, cost) {
-    const counting = cost === MAX && cells[offset + 1]! > 0 ? cells[offset + 2]! + plan.within : 0
+  wait(_plan, cells, offset, _last, now, cost) {
+    const counting = cost === MAX && cells[offset + 1]! > 0 ? cells[offset + 2]! : 0
     return Math.max(0, cells[offset + 3]! - now, counting - now)
   },
 }
@@ -51,7 +51,7 @@ export const blockByHand: BlockPlan = /* @__PURE__ */ planFor(0, 1, 1)
 function planFor(after: number, within: number, period: number): BlockPlan {
   return {
     algorithm: blockRecovery as Recovery,
-    kind: `block/${within}/${period}`,
+    kind: 'block',
     capacity: MAX,
     limit: MAX,
     period,
@@ -71,9 +71,9 @@ export function blockedFor(cells: Cells, offset: number, now: number): number {
 /** Counts a refusal, and begins a block when that was one too many. Refusals during a block are not counted. */
 export function countRefusal(plan: BlockPlan, cells: Cells, offset: number, now: number): void {
   if (now < cells[offset + 3]!) return
-  if (cells[offset + 1] === 0 || now - cells[offset + 2]! >= plan.within) {
+  if (cells[offset + 1] === 0 || now >= cells[offset + 2]!) {
     cells[offset + 1] = 0
-    cells[offset + 2] = now
+    cells[offset + 2] = now + plan.within
   }
   cells[offset + 1]! += 1
   if (cells[offset + 1]! < plan.after) return

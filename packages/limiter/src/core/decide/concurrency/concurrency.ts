@@ -16,8 +16,8 @@ export const concurrency: Algorithm<Plan, NoOptions> = {
   traits: { holds: true },
   options: {},
   plan: (policy) => countingPlan(concurrency, policy, 0),
-  remaining: (plan, cells, offset, now) => plan.capacity - held(plan, cells, offset, now),
-  wait(plan, cells, offset, now, cost, left) {
+  remaining: (plan, cells, offset, _last, now) => plan.capacity - held(plan, cells, offset, now),
+  wait(plan, cells, offset, _last, now, cost, left) {
     let missing = cost - left
     for (let slot = firstLive(plan, cells, offset, now); missing > 0; slot += SLOT) {
       missing -= cells[slot + 2]!
@@ -31,7 +31,7 @@ export const concurrency: Algorithm<Plan, NoOptions> = {
     const needed = HEADER + SLOT * (kept + 1)
     return needed <= cells.length ? cells.length : HEADER + SLOT * (kept + 1) * 2
   },
-  charge(plan, cells, offset, now, cost, chargeId, left) {
+  charge(plan, cells, offset, _last, now, cost, chargeId, left) {
     const first = firstLive(plan, cells, offset, now)
     cells.copyWithin(offset + HEADER, first, end(cells, offset))
     cells[offset + 1]! -= (first - offset - HEADER) / SLOT
@@ -42,7 +42,7 @@ export const concurrency: Algorithm<Plan, NoOptions> = {
     cells[offset + 1]! += 1
   },
   /** An empty slot is removed, or a long one before it would let released ones pile up. */
-  refund(_plan, cells, offset, _now, cost, _charged, chargeId) {
+  refund(_plan, cells, offset, _last, _now, cost, _charged, chargeId) {
     let left = cost
     for (let slot = end(cells, offset) - SLOT; slot >= offset + HEADER && left > 0; slot -= SLOT) {
       if (cells[slot + 1] !== chargeId) continue

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { ConfigError } from '../../errors.ts'
 import type { Cells } from '../algorithm.ts'
 import { type Policy, planOf } from '../algorithms.ts'
-import { droppableAt, figuresOf, instantOf, inUnits } from '../figures.ts'
+import { droppableAt, figuresOf, instantOf } from '../figures.ts'
 import type { CalendarPeriod } from '../policy.ts'
 import { type CalendarPlan, calendarWindow } from './calendar-window.ts'
 
@@ -15,15 +15,15 @@ function planFor(period: CalendarPeriod, limit = 3, more: Partial<Policy> = {}):
 
 /** As a store does: look, charge if it fits, note the instant. */
 function decide(plan: CalendarPlan, cells: Cells, nowTicks: number, cost = 1): ReturnType<typeof figuresOf> {
-  const now = instantOf(cells, 0, inUnits(plan, nowTicks))
-  const before = calendarWindow.remaining(plan, cells, 0, now)
+  const now = instantOf(cells, 0, nowTicks)
+  const before = calendarWindow.remaining(plan, cells, 0, 0, now)
   const allowed = cost <= Math.max(0, before)
   if (allowed && cost > 0) {
-    calendarWindow.charge(plan, cells, 0, now, cost, 0, before)
+    calendarWindow.charge(plan, cells, 0, 0, now, cost, 0, before)
     cells[0] = now
   }
-  const left = plan.algorithm.remaining(plan, cells, 0, now)
-  return figuresOf(plan, { cells, offset: 0, now, ticks: nowTicks, left, allowed, delay: 0 }, cost)
+  const left = plan.algorithm.remaining(plan, cells, 0, 0, now)
+  return figuresOf(plan, { cells, offset: 0, last: 0, now, ticks: now, left, allowed, delay: 0 }, cost)
 }
 
 describe('a calendar limit', () => {
@@ -117,8 +117,8 @@ describe('a correction of a calendar limit', () => {
   const noon = us('2026-05-05T12:00Z')
   const midnight = us('2026-05-06T00:00Z')
   const refund = (cells: Cells, now: number, cost: number, charged: number): number => {
-    calendarWindow.refund(plan, cells, 0, now, cost, charged, 0)
-    return calendarWindow.remaining(plan, cells, 0, now)
+    calendarWindow.refund(plan, cells, 0, 0, now, cost, charged, 0)
+    return calendarWindow.remaining(plan, cells, 0, 0, now)
   }
 
   it('gives back within the window, and never more than was used', () => {
@@ -143,10 +143,10 @@ describe('a correction of a calendar limit', () => {
 
   it('charges into debt up to twice the limit, which ends with the window', () => {
     const cells = new Float64Array(4)
-    calendarWindow.charge(plan, cells, 0, noon, 100, 0, plan.capacity)
+    calendarWindow.charge(plan, cells, 0, 0, noon, 100, 0, plan.capacity)
     cells[0] = noon
-    expect(calendarWindow.remaining(plan, cells, 0, noon)).toBe(-3)
-    expect(calendarWindow.remaining(plan, cells, 0, midnight)).toBe(3)
+    expect(calendarWindow.remaining(plan, cells, 0, 0, noon)).toBe(-3)
+    expect(calendarWindow.remaining(plan, cells, 0, 0, midnight)).toBe(3)
   })
 })
 

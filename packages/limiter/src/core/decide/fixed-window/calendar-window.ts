@@ -36,12 +36,12 @@ export const calendarWindow: Algorithm<CalendarPlan, NoOptions> = {
       },
     }
   },
-  remaining: (plan, cells, offset, now) => plan.capacity - used(cells, offset, now),
-  wait(plan, cells, offset, now, cost, left) {
+  remaining: (plan, cells, offset, _last, now) => plan.capacity - used(cells, offset, now),
+  wait(plan, cells, offset, _last, now, cost, left) {
     if (cost <= left) return 0
     return (isLive(cells, offset, now) ? cells[offset + 3]! : plan.windowAt(now).end) - now
   },
-  charge(plan, cells, offset, now, cost, _chargeId, left) {
+  charge(plan, cells, offset, _last, now, cost, _chargeId, left) {
     const count = plan.capacity - left
     if (!isLive(cells, offset, now)) {
       const { start, end } = plan.windowAt(now)
@@ -50,7 +50,7 @@ export const calendarWindow: Algorithm<CalendarPlan, NoOptions> = {
     }
     cells[offset + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))
   },
-  refund(_plan, cells, offset, _now, cost, charged) {
+  refund(_plan, cells, offset, _last, _now, cost, charged) {
     const counts = cells[offset + 2]! <= charged && charged < cells[offset + 3]!
     if (counts) cells[offset + 1] = Math.max(0, cells[offset + 1]! - cost)
   },

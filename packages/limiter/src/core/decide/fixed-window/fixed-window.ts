@@ -17,19 +17,19 @@ export const fixedWindow: Algorithm<Plan, NoOptions> = {
     if (typeof policy.period === 'object') return calendarWindow.plan(policy)
     return countingPlan(fixedWindow, policy, 2)
   },
-  remaining: (plan, cells, offset, now) => plan.capacity - used(plan, cells, offset, now),
-  wait: (plan, _cells, _offset, now, cost, left) =>
+  remaining: (plan, cells, offset, last, now) => plan.capacity - used(plan, cells, offset, last, now),
+  wait: (plan, _cells, _offset, _last, now, cost, left) =>
     cost <= left ? 0 : plan.period - remainder(now, plan.period),
-  charge(plan, cells, offset, _now, cost, _chargeId, left) {
+  charge(plan, cells, offset, _last, _now, cost, _chargeId, left) {
     const count = plan.capacity - left
     cells[offset + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))
   },
-  refund(plan, cells, offset, _now, cost, charged) {
-    const opened = cells[offset]! - remainder(cells[offset]!, plan.period)
+  refund(plan, cells, offset, last, _now, cost, charged) {
+    const opened = last - remainder(last, plan.period)
     if (charged >= opened) cells[offset + 1] = Math.max(0, cells[offset + 1]! - cost)
   },
 }
 
-function used(plan: Plan, cells: Cells, offset: number, now: number): number {
-  return cells[offset]! >= now - remainder(now, plan.period) ? cells[offset + 1]! : 0
+function used(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
+  return last >= now - remainder(now, plan.period) ? cells[offset + 1]! : 0
 }

@@ -25,8 +25,8 @@ export const leakyBucket: Algorithm<Plan, BucketOptions> = {
   wait: waitLevel,
   charge: chargeLevel,
   refund: refundLevel,
-  delay(plan, cells, offset, now) {
-    const level = levelAt(plan, cells, offset, now)
+  delay(plan, cells, offset, last, now) {
+    const level = levelAt(plan, cells, offset, last, now)
     return level === 0 ? 0 : plan.limit === 0 ? Number.POSITIVE_INFINITY : ceilDiv(level, plan.limit)
   },
 }

@@ -35,7 +35,7 @@ export const slidingWindowCounter: Algorithm<CounterPlan, CounterOptions> = {
     const period = ticks / unit
     return {
       algorithm: slidingWindowCounter,
-      kind: `sliding-window-counter/${period}/${unit}`,
+      kind: `sliding-window-counter/${ticks}`,
       capacity: limit,
       limit,
       period,
@@ -45,27 +45,27 @@ export const slidingWindowCounter: Algorithm<CounterPlan, CounterOptions> = {
       rounding,
     }
   },
-  remaining: (plan, cells, offset, now) =>
+  remaining: (plan, cells, offset, last, now) =>
     plan.capacity -
-    carried(plan, previous(plan, cells, offset, now), now) -
-    current(plan, cells, offset, now),
-  wait(plan, cells, offset, now, cost) {
-    const cur = current(plan, cells, offset, now)
+    carried(plan, previous(plan, cells, offset, last, now), now) -
+    current(plan, cells, offset, last, now),
+  wait(plan, cells, offset, last, now, cost) {
+    const cur = current(plan, cells, offset, last, now)
     const elapsed = remainder(now, plan.period)
     if (cur + cost <= plan.capacity) {
-      const fits = decayed(plan, previous(plan, cells, offset, now), plan.capacity - cost - cur)
+      const fits = decayed(plan, previous(plan, cells, offset, last, now), plan.capacity - cost - cur)
       return Math.max(0, fits - elapsed)
     }
     return plan.period - elapsed + decayed(plan, cur, plan.capacity - cost)
   },
-  charge(plan, cells, offset, now, cost) {
-    const prev = previous(plan, cells, offset, now)
-    const cur = current(plan, cells, offset, now)
+  charge(plan, cells, offset, last, now, cost) {
+    const prev = previous(plan, cells, offset, last, now)
+    const cur = current(plan, cells, offset, last, now)
     cells[offset + 1] = prev
     cells[offset + 2] = cur + Math.min(cost, Math.max(0, plan.ceiling - cur))
   },
-  refund(plan, cells, offset, _now, cost, charged) {
-    const behind = floorDiv(cells[offset]!, plan.period) - floorDiv(charged, plan.period)
+  refund(plan, cells, offset, last, _now, cost, charged) {
+    const behind = floorDiv(last, plan.period) - floorDiv(charged, plan.period)
     const cell = offset + (behind <= 0 ? 2 : 1)
     if (behind <= 1) cells[cell] = Math.max(0, cells[cell]! - cost)
   },
@@ -86,12 +86,12 @@ function decayed(plan: CounterPlan, prev: number, weight: number): number {
   return plan.period - floorDiv(share, from)
 }
 
-function current(plan: Plan, cells: Cells, offset: number, now: number): number {
-  return windowsSince(plan, cells[offset]!, now) === 0 ? cells[offset + 2]! : 0
+function current(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
+  return windowsSince(plan, last, now) === 0 ? cells[offset + 2]! : 0
 }
 
-function previous(plan: Plan, cells: Cells, offset: number, now: number): number {
-  const windows = windowsSince(plan, cells[offset]!, now)
+function previous(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
+  const windows = windowsSince(plan, last, now)
   return windows === 0 ? cells[offset + 1]! : windows === 1 ? cells[offset + 2]! : 0
 }
 

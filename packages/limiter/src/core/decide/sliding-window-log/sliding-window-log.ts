@@ -18,8 +18,8 @@ export const slidingWindowLog: Algorithm<Plan, NoOptions> = {
   traits: {},
   options: {},
   plan: (policy) => countingPlan(slidingWindowLog, policy, 0),
-  remaining: (plan, cells, offset, now) => plan.capacity - used(plan, cells, offset, now),
-  wait(plan, cells, offset, now, cost, left) {
+  remaining: (plan, cells, offset, _last, now) => plan.capacity - used(plan, cells, offset, now),
+  wait(plan, cells, offset, _last, now, cost, left) {
     if (cost <= left) return 0
     const enough = total(cells, offset, live(plan, cells, offset, now) - 1) + (cost - left)
     const entry = search(cells, offset, offset + HEADER + 1, enough)
@@ -33,7 +33,7 @@ export const slidingWindowLog: Algorithm<Plan, NoOptions> = {
     // Doubling while more than half of the run still counts keeps the cost of moving entries constant per charge.
     return kept * 4 + 4 > cells.length - HEADER ? HEADER + (kept + 1) * 4 : cells.length
   },
-  charge(plan, cells, offset, now, cost, _chargeId, left) {
+  charge(plan, cells, offset, _last, now, cost, _chargeId, left) {
     dropAged(plan, cells, offset, now)
     const count = cells[offset + 2]!
     const taken = Math.min(cost, Math.max(0, plan.ceiling - (plan.capacity - left)))
@@ -46,7 +46,7 @@ export const slidingWindowLog: Algorithm<Plan, NoOptions> = {
     cells[instant(cells, offset, count) + 1] = sum + taken
     cells[offset + 2] = count + 1
   },
-  refund(_plan, cells, offset, _now, cost, charged) {
+  refund(_plan, cells, offset, _last, _now, cost, charged) {
     const count = cells[offset + 2]!
     const entry = search(cells, offset, offset + HEADER, charged)
     if (entry === count || cells[instant(cells, offset, entry)] !== charged) return

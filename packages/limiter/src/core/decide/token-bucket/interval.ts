@@ -7,7 +7,9 @@ import { periodTicks } from '../period.ts'
  * A token bucket whose `limit` tokens arrive together, at whole periods counted from the charge that found the bucket
  * full: a full bucket means the same as no state. In any interval I it admits at most burst + limit·(⌊I/period⌋ + 1).
  *
- * Cells: last admission, tokens out, instant of the charge that found the bucket full.
+ * Cells: last admission, tokens out, and below 0 the instant of the charge that found the bucket full, in microseconds.
+ * From 0 on the last one is what the greedy bucket (level.ts) left there: a part of one more token. Periods then count
+ * from the last admission.
  */
 export const intervalBucket: Algorithm<Plan, BucketOptions> = {
   name: 'token-bucket',
@@ -22,7 +24,7 @@ export const intervalBucket: Algorithm<Plan, BucketOptions> = {
     const period = ticks / unit
     return {
       algorithm: intervalBucket,
-      kind: `token-bucket-interval/${period}/${unit}`,
+      kind: `token-bucket/${ticks}`,
       capacity,
       limit,
       period,
@@ -31,35 +33,47 @@ export const intervalBucket: Algorithm<Plan, BucketOptions> = {
       ceiling,
     }
   },
-  remaining: (plan, cells, offset, now) => plan.capacity - out(plan, cells, offset, now),
-  wait(plan, cells, offset, now, cost, left) {
+  remaining: (plan, cells, offset, last, now) => plan.capacity - out(plan, cells, offset, last, now),
+  wait(plan, cells, offset, last, now, cost, left) {
     if (cost <= left) return 0
     if (plan.limit === 0) return Number.POSITIVE_INFINITY
     const arrivals = ceilDiv(cost - left, plan.limit)
-    return arrivals * plan.period - remainder(now - cells[offset + 2]!, plan.period)
+    return arrivals * plan.period - remainder(now - anchorOf(plan, cells, offset, last), plan.period)
   },
-  charge(plan, cells, offset, now, cost, _chargeId, left) {
+  charge(plan, cells, offset, last, now, cost, _chargeId, left) {
     const taken = plan.capacity - left
-    if (taken === 0) cells[offset + 2] = now
-    cells[offset + 1] = taken + Math.min(cost, plan.ceiling - taken)
+    const anchor = taken === 0 ? now : anchorOf(plan, cells, offset, last)
+    // More than the ceiling is left by a plan with a larger one, which may still be in force.
+    const kept = cost <= left ? 0 : tokensOut(cells, offset) - arrived(plan, anchor, last, now)
+    cells[offset + 1] = Math.max(kept, taken + Math.min(cost, plan.ceiling - taken))
+    cells[offset + 2] = -anchor * plan.unit
   },
   /** As refundLevel in level.ts: never more than can still be out of a charge that old. */
-  refund(plan, cells, offset, now, cost, charged) {
-    const anchor = cells[offset + 2]!
-    if (charged < anchor) return
-    const left = plan.capacity - Math.max(0, boundaries(plan, anchor, charged, now)) * plan.limit
-    if (left > 0)
-      cells[offset + 1] = Math.max(0, out(plan, cells, offset, cells[offset]!) - Math.min(cost, left))
+  refund(plan, cells, offset, last, now, cost, charged) {
+    const anchor = anchorOf(plan, cells, offset, last)
+    if (charged < anchor && cells[offset + 2]! < 0) return
+    const left = plan.capacity - Math.max(0, arrived(plan, anchor, charged, now))
+    if (left > 0) cells[offset + 1] = Math.max(0, cells[offset + 1]! - Math.min(cost, left))
   },
+}
+
+function tokensOut(cells: Cells, offset: number): number {
+  return cells[offset + 2]! > 0 ? cells[offset + 1]! + 1 : cells[offset + 1]!
+}
+
+/** In units, as is what periods are counted from elsewhere. */
+function anchorOf(plan: Plan, cells: Cells, offset: number, last: number): number {
+  return cells[offset + 2]! < 0 ? floorDiv(-cells[offset + 2]!, plan.unit) : last
 }
 
 /** Tokens out at `now`: those out at the last admission, less what arrived at each boundary passed since. */
-function out(plan: Plan, cells: Cells, offset: number, now: number): number {
-  const taken = Math.min(cells[offset + 1]!, plan.ceiling)
-  const arrived = boundaries(plan, cells[offset + 2]!, cells[offset]!, now) * plan.limit // may pass 2^53, but then exceeds any debt
-  return arrived >= taken ? 0 : taken - arrived
+function out(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
+  const taken = Math.min(tokensOut(cells, offset), plan.ceiling)
+  const gained = arrived(plan, anchorOf(plan, cells, offset, last), last, now)
+  return gained >= taken ? 0 : taken - gained
 }
 
-function boundaries(plan: Plan, anchor: number, from: number, to: number): number {
-  return floorDiv(to - anchor, plan.period) - floorDiv(from - anchor, plan.period)
+/** Tokens that arrived after `from`, up to and with `to`; may pass 2^53, but then exceeds any debt. */
+function arrived(plan: Plan, anchor: number, from: number, to: number): number {
+  return (floorDiv(to - anchor, plan.period) - floorDiv(from - anchor, plan.period)) * plan.limit
 }
