@@ -57,7 +57,7 @@ export class PrefetchStore implements Store<true> {
       const looks = peek || step!.cost === 0
       const lease = looks ? this.#find(step!) : this.#leaseOf(step!)
       if (lease !== undefined) return looks ? lease.look(step!) : lease.decide(step!)
-    }
+    } else if (this.#size > 0 && !peek) for (const step of steps) this.#endWithout(step)
     return this.#ask(steps, peek)
   }
 
@@ -117,6 +117,14 @@ export class PrefetchStore implements Store<true> {
     this.#size++
     this.#timer ??= this.#wake()
     return lease
+  }
+
+  /** A rule that takes nothing ahead any more ends the lease that it had. */
+  #endWithout(step: Step): void {
+    const lease = step.rule.prefetch === undefined ? this.#find(step) : undefined
+    if (lease === undefined) return
+    this.#forget(step)
+    void lease.retire()
   }
 
   #find({ rule, key }: StateName): KeyLease | undefined {

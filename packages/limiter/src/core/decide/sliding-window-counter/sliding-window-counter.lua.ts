@@ -12,8 +12,11 @@ local function counts(p, c, last, now)
   if windows == 1 then return c[3], 0 end
   return 0, 0
 end
+local function countable(p, prev)
+  return min(prev, floorDiv(MAX, p.period))
+end
 local function decayed(p, prev, weight)
-  local from = min(prev, p.ceiling)
+  local from = countable(p, prev)
   if from <= weight then return 0 end
   local share = p[1] == 1 and weight * p.period or (weight + 1) * p.period - 1
   return p.period - floorDiv(share, from)
@@ -21,7 +24,7 @@ end`,
   remaining: `
 local prev, cur = counts(p, c, last, now)
 if prev == 0 then return p.capacity - cur end
-local share = min(prev, p.ceiling) * (p.period - fmod(now, p.period))
+local share = countable(p, prev) * (p.period - fmod(now, p.period))
 return p.capacity - (p[1] == 1 and ceilDiv or floorDiv)(share, p.period) - cur`,
   wait: `
 local prev, cur = counts(p, c, last, now)

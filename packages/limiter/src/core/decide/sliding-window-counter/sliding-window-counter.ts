@@ -74,13 +74,18 @@ export const slidingWindowCounter: Algorithm<CounterPlan, CounterOptions> = {
 /** Units that the previous window's `prev` still weighs at `now`. */
 function carried(plan: CounterPlan, prev: number, now: number): number {
   if (prev === 0) return 0
-  const share = Math.min(prev, plan.ceiling) * (plan.period - remainder(now, plan.period))
+  const share = countable(plan, prev) * (plan.period - remainder(now, plan.period))
   return plan.rounding === 'down' ? floorDiv(share, plan.period) : ceilDiv(share, plan.period)
+}
+
+/** A count that a much larger limit left is held to what can be computed exactly. */
+function countable({ period }: Plan, prev: number): number {
+  return Math.min(prev, floorDiv(MAX, period))
 }
 
 /** Units of time into the next window after which a previous count of `prev` weighs no more than `weight`. */
 function decayed(plan: CounterPlan, prev: number, weight: number): number {
-  const from = Math.min(prev, plan.ceiling)
+  const from = countable(plan, prev)
   if (from <= weight) return 0
   const share = plan.rounding === 'down' ? (weight + 1) * plan.period - 1 : weight * plan.period
   return plan.period - floorDiv(share, from)
