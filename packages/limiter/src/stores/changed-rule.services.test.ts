@@ -2,7 +2,8 @@ import { variantsOf } from '@sluice/conformance'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Policy, planOf } from '../core/decide/algorithms.ts'
+import type { Plan } from '../core/decide/algorithm.ts'
+import { type AlgorithmName, algorithms, type Policy, planOf } from '../core/decide/algorithms.ts'
 import { type Rule, type RuleOptions, ruleOf } from '../core/decide/rule.ts'
 import { ConfigError } from '../core/errors.ts'
 import { FakeClock } from '../testing.ts'
@@ -13,7 +14,7 @@ import { RedisStore } from './redis.ts'
 import type { Charge, Step, Store } from './store.ts'
 
 /** Walks of each algorithm; SLUICE_CHANGES asks for more. */
-const WALKS = Number(process.env.SLUICE_CHANGES ?? 60)
+const WALKS = Number(process.env.SLUICE_CHANGES ?? 40)
 const SEED = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
 
 const DAY = 86_400_000_000
@@ -69,7 +70,7 @@ function versionOf(variants: readonly Policy[], { period, edges }: (typeof PERIO
   const policy = variants[to.variant % variants.length]!
   const numberOf = (value: Units): number | undefined =>
     typeof value === 'object' ? edges[value.edge]! + value.off : value
-  const burst = policy.algorithm.match(/bucket|gcra/) ? numberOf(to.burst) : undefined
+  const burst = 'burst' in algorithms[policy.algorithm].options ? numberOf(to.burst) : undefined
   for (const limit of [numberOf(to.limit) ?? 100, 100]) {
     for (const own of [burst === undefined ? {} : { burst: Math.max(1, burst) }, {}]) {
       for (const role of [ROLES[to.role]!, {}]) {
@@ -93,6 +94,8 @@ function versionOf(variants: readonly Policy[], { period, edges }: (typeof PERIO
 class Usage {
   #least = 0
   #most = 0
+  /** The same at the last charge. */
+  #charged = { at: 0, least: 0, most: 0 }
   readonly #charges: { readonly at: number; readonly units: number }[] = []
 
   /** @param ahead units that a lease may hold besides */
@@ -112,14 +115,26 @@ class Usage {
     this.#charges.push({ at, units: charged })
     this.#least += charged
     this.#most += charged
+    this.#charged = { at, least: this.#least, most: this.#most }
   }
 
   giveBack(given: number): void {
     this.#least = Math.max(0, this.#least - given)
+    this.#charged.least -= given
   }
 
   pass(): void {
     this.#least = 0
+  }
+
+  /** What has flowed since the last charge counts by the new rate. */
+  flow(now: number, { limit, period, unit, source }: Plan): void {
+    const { at, least, most } = this.#charged
+    if (at === now) return
+    const periods = (now - at + unit) / (period * unit)
+    const arrives = source !== undefined && 'refill' in source
+    this.#least = Math.max(0, least - Math.ceil((arrives ? Math.floor(periods) + 1 : periods) * limit))
+    this.#most = most
   }
 
   /** A weight that is rounded otherwise may be one less, or more. */
@@ -135,6 +150,10 @@ class Usage {
     this.#least = Math.min(this.#least, sum(since))
     this.#most = sum(0)
   }
+}
+
+function flows({ algorithm: { name } }: Plan): boolean {
+  return 'burst' in algorithms[name as AlgorithmName].options
 }
 
 /** Walks through a journey. @returns what the store told on the way, where no lease was in between */
@@ -192,6 +211,7 @@ async function walk(make: (clock: FakeClock) => Store, variants: readonly Policy
         const opened = [before, version].map(({ phase }) => clock.now() - ((clock.now() - phase) % scale.period))
         usage.spread(Math.max(...opened))
       } else if (version.rule.plan.algorithm.name === 'sliding-window-counter') usage.round()
+      else if (flows(version.rule.plan)) usage.flow(clock.now(), version.rule.plan)
     }
   }
   await settleLeases()
