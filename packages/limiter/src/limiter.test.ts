@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { variantsOf } from '@sluice/conformance'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { ConfigError, createLimiter, type Decision, MemoryStore } from './index.ts'
+import { ConfigError, createLimiter, type Decision, MemoryStore, type Policy } from './index.ts'
 import type { Event } from './observe/events.ts'
 import { FakeClock } from './testing.ts'
 
@@ -269,6 +269,16 @@ describe('limiter', () => {
     expect(() => createLimiter({ policies: { näme: { algorithm: 'gcra', limit: 1, period: 1 } } })).toThrow(
       ConfigError,
     )
+  })
+
+  it('OF-01: keeps what was used when a limit that has to be counted in another unit of time takes its place', () => {
+    const store = new MemoryStore({ clock: new FakeClock() })
+    const limiterOf = (limit: number, more: Partial<Policy> = {}) =>
+      createLimiter({ store, policies: { api: { algorithm: 'token-bucket', limit, period: '1d', ...more } } })
+    expect(limiterOf(104_249).check('k', { cost: 104_249 }).allowed).toBe(true)
+    expect(limiterOf(104_250).peek('k').remaining).toBe(1)
+    expect(limiterOf(10, { burst: 104_250_000 }).peek('k').remaining).toBe(104_250_000 - 104_249)
+    expect(limiterOf(104_249).peek('k').remaining).toBe(0)
   })
 
   it('keeps what was used when a limit changes, and applies the new one at once (FB-084)', () => {

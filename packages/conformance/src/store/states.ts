@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { planOf } from '@sluice/limiter/algorithms'
+import { type Policy, planOf } from '@sluice/limiter/algorithms'
 import type { Step } from '@sluice/limiter/decide'
 import type { Store } from '@sluice/limiter/stores/store'
 import { perMinute, type StoreBench, type Tests, tenPerTen } from './bench.ts'
@@ -66,6 +66,70 @@ export const states: Tests = {
       bench.clock.advance(60_000.001)
       equal((await bench.ask(shifted, 2)).allowed, true)
       bench.clock.set(start)
+    }
+  },
+
+  'OF-01: keeps what was used where a changed limit has to be counted in another unit of time': async (bench) => {
+    bench.clock.advance(0.4)
+    const changes: readonly (readonly [small: Partial<Policy>, large: Partial<Policy>])[] = [
+      [{ limit: 104_249 }, { limit: 104_250 }],
+      [{ limit: 104_249_991 }, { limit: 104_249_992 }],
+    ]
+    const bursts = changes.map((each) => each.map(({ limit = 0 }) => ({ limit: 10, burst: limit })))
+    const arrivals = [52_124, 52_125].map((burst) => ({ limit: 1, burst, refill: 'interval' as const }))
+    const cases = [
+      ...(['token-bucket', 'gcra', 'leaky-bucket'] as const).map(
+        (algorithm) => [algorithm, [...changes, ...bursts]] as const,
+      ),
+      ['sliding-window-counter', changes],
+      ['token-bucket', [arrivals]],
+    ] as const
+    for (const [algorithm, each] of cases) {
+      for (const options of each) {
+        const [small, large] = options.map((own) =>
+          bench.step(JSON.stringify([algorithm, options]), tenPerTen(algorithm, { period: '1d', ...own })),
+        ) as [Step, Step]
+        equal(small.rule.plan.unit < large.rule.plan.unit, true)
+        equal((await bench.ask(small, small.rule.plan.capacity)).remaining, 0)
+        equal((await bench.ask(large, 1)).remaining, 0)
+        equal((await bench.peek(small)).remaining, 0)
+        await bench.store.settle([{ step: large, at: bench.clock.now(), change: -3 }])
+        deepEqual([(await bench.peek(small)).remaining, (await bench.peek(large)).remaining], [2, 3])
+      }
+    }
+  },
+
+  'keeps a block, and what was used, whatever else of a rule changes': async (bench) => {
+    const block = { after: 1, within: '1m', for: '1h' }
+    const [before, after] = [block, { after: 9, within: '1s', for: '1s' }].map((each) =>
+      bench.step('p', perMinute(5), { block: each }),
+    ) as [Step, Step]
+    await bench.ask(before, 6)
+    equal((await bench.peek(after)).blocked, true)
+    const shadow = bench.step('q', perMinute(5), { mode: 'shadow' })
+    await bench.ask(shadow, 4)
+    const spread = bench.step('q', perMinute(5), { phase: 20_000_000, onLimit: 'deprioritize' })
+    equal((await bench.peek(spread)).remaining, 1)
+    const greedy = bench.step('r', tenPerTen('token-bucket'))
+    await bench.ask(greedy, 7)
+    const arriving = bench.step('r', tenPerTen('token-bucket', { refill: 'interval' }))
+    equal((await bench.ask(arriving, 2)).remaining, 1)
+    equal((await bench.peek(greedy)).remaining, 1)
+  },
+
+  'gives back by an old limit, and charges by it, what is in use by a larger one': async (bench) => {
+    for (const algorithm of ['token-bucket', 'leaky-bucket'] as const) {
+      for (const refill of algorithm === 'token-bucket' ? (['greedy', 'interval'] as const) : [undefined]) {
+        const [old, raised] = [10, 1_000].map((limit) =>
+          bench.step(`${algorithm} ${refill}`, tenPerTen(algorithm, { limit, ...(refill && { refill }) })),
+        ) as [Step, Step]
+        const { at } = await bench.decide(old)
+        await bench.ask(raised, 900)
+        await bench.store.settle([{ step: old, at, change: -1 }])
+        equal((await bench.peek(raised)).remaining, 100)
+        await bench.store.settle([{ step: old, at, change: 5 }])
+        equal((await bench.peek(raised)).remaining, 100)
+      }
     }
   },
 
