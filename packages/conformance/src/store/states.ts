@@ -69,7 +69,9 @@ export const states: Tests = {
     }
   },
 
-  'OF-01: keeps what was used where a changed limit has to be counted in another unit of time': async (bench) => {
+  'OF-01: keeps what was used where a changed limit has to be counted in another unit of time': async (
+    bench,
+  ) => {
     bench.clock.advance(0.4)
     const changes: readonly (readonly [small: Partial<Policy>, large: Partial<Policy>])[] = [
       [{ limit: 104_249 }, { limit: 104_250 }],

@@ -66,7 +66,11 @@ interface Version {
   readonly phase: number
 }
 
-function versionOf(variants: readonly Policy[], { period, edges }: (typeof PERIODS)[number], to: Change): Version {
+function versionOf(
+  variants: readonly Policy[],
+  { period, edges }: (typeof PERIODS)[number],
+  to: Change,
+): Version {
   const policy = variants[to.variant % variants.length]!
   const numberOf = (value: Units): number | undefined =>
     typeof value === 'object' ? edges[value.edge]! + value.off : value
@@ -208,7 +212,9 @@ async function walk(make: (clock: FakeClock) => Store, variants: readonly Policy
       const before = version
       version = versionOf(variants, scale, act.change)
       if (before.phase !== version.phase) {
-        const opened = [before, version].map(({ phase }) => clock.now() - ((clock.now() - phase) % scale.period))
+        const opened = [before, version].map(
+          ({ phase }) => clock.now() - ((clock.now() - phase) % scale.period),
+        )
         usage.spread(Math.max(...opened))
       } else if (version.rule.plan.algorithm.name === 'sliding-window-counter') usage.round()
       else if (flows(version.rule.plan)) usage.flow(clock.now(), version.rule.plan)

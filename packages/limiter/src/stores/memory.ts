@@ -91,9 +91,7 @@ export class MemoryStore implements Store<false> {
     slot.left = left
     slot.allowed = allowed
     slot.delay =
-      charged && algorithm.delay !== undefined
-        ? algorithm.delay(plan, slot.cells, slot.offset, last, now)
-        : 0
+      charged && algorithm.delay !== undefined ? algorithm.delay(plan, slot.cells, slot.offset, last, now) : 0
     if (charged && !peek) {
       if (slot.cells === NO_CELLS || plan.size === 0) this.#states.place(namespace, plan, key, used, slot)
       algorithm.charge(plan, slot.cells, slot.offset, last, now, cost, chargeId, left)
@@ -103,7 +101,9 @@ export class MemoryStore implements Store<false> {
     }
     const admitted = allowed || !canRefuse(rule.role)
     const figures = [figuresOf(plan, slot, cost)]
-    return used === at ? { allowed: admitted, at, figures } : { allowed: admitted, at, figures, instants: [used] }
+    return used === at
+      ? { allowed: admitted, at, figures }
+      : { allowed: admitted, at, figures, instants: [used] }
   }
 
   /** Ids are deleted from the front, in the order in which they were spent: their times differ little. */

@@ -49,15 +49,7 @@ export interface Recovery<P extends StatePlan = StatePlan> {
    * Units of time from `now` until `cost` (1…capacity) fits, if nothing else arrives; 0 when it fits already, infinity
    * when no wait helps. `left` is what `remaining` says.
    */
-  wait(
-    plan: P,
-    cells: Cells,
-    offset: number,
-    last: number,
-    now: number,
-    cost: number,
-    left: number,
-  ): number
+  wait(plan: P, cells: Cells, offset: number, last: number, now: number, cost: number, left: number): number
   /** Integers needed to charge at `now`; only where `plan.size` is 0. The first call sees an empty run. */
   room?(plan: P, cells: Cells, now: number): number
 }

@@ -75,7 +75,11 @@ export function figuresOf(plan: Plan, reading: Readonly<Reading>, cost: number):
   const { cells, offset, last, now, left, allowed } = reading
   const remaining = Math.max(left, 0)
   const full = remaining >= capacity
-  const retry = allowed ? 0 : cost > capacity ? NEVER : algorithm.wait(plan, cells, offset, last, now, cost, left)
+  const retry = allowed
+    ? 0
+    : cost > capacity
+      ? NEVER
+      : algorithm.wait(plan, cells, offset, last, now, cost, left)
   const more = full ? NEVER : algorithm.wait(plan, cells, offset, last, now, remaining + 1, left)
   const reset = full ? 0 : algorithm.wait(plan, cells, offset, last, now, capacity, left)
   return figuresFrom(plan, reading, retry, more, reset)

@@ -50,13 +50,7 @@ function levelKept({ period, unit }: Plan, cells: Cells, offset: number): number
   return cells[offset + 1]! * period + (unit === 1 ? rest : ceilDiv(rest, unit))
 }
 
-export function remainingLevel(
-  plan: Plan,
-  cells: Cells,
-  offset: number,
-  last: number,
-  now: number,
-): number {
+export function remainingLevel(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
   const level = levelAt(plan, cells, offset, last, now)
   const full = plan.capacity * plan.period
   return level <= full ? floorDiv(full - level, plan.period) : -ceilDiv(level - full, plan.period)

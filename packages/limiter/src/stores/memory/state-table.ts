@@ -60,6 +60,7 @@ export function keepFor(table: StateTable, plan: StatePlan): void {
 }
 
 function isSameForm(a: StatePlan, b: StatePlan): boolean {
-  const words = (plan: StatePlan): unknown[] => Object.values(plan).filter((value) => typeof value === 'string')
+  const words = (plan: StatePlan): unknown[] =>
+    Object.values(plan).filter((value) => typeof value === 'string')
   return a.algorithm === b.algorithm && a.unit === b.unit && words(a).join() === words(b).join()
 }

@@ -88,12 +88,7 @@ export function callToSettle(
 }
 
 /** A block to set for so many microseconds, or to end (0). */
-export function callToBlock(
-  programs: LuaPrograms,
-  time: StoreTime,
-  name: string,
-  ticks: number,
-): Call {
+export function callToBlock(programs: LuaPrograms, time: StoreTime, name: string, ticks: number): Call {
   return {
     script: programs.scriptOfBlock(),
     args: ['1', name, time.word(), String(ticks)],
