@@ -131,20 +131,28 @@ class Usage {
     this.#least = 0
   }
 
-  /** What has flowed since the last charge counts by the new rate. */
-  flow(now: number, { limit, period, unit, source }: Plan): void {
+  /** What has flowed since the last charge counts by the new rate, from at most twice the new capacity. */
+  flow(now: number, { capacity, limit, period, unit, source }: Plan): void {
     const { at, least, most } = this.#charged
     if (at === now) return
     const periods = (now - at + unit) / (period * unit)
     const arrives = source !== undefined && 'refill' in source
-    this.#least = Math.max(0, least - Math.ceil((arrives ? Math.floor(periods) + 1 : periods) * limit))
+    this.#least = Math.max(
+      0,
+      Math.min(least, 2 * capacity) - Math.ceil((arrives ? Math.floor(periods) + 1 : periods) * limit),
+    )
     this.#most = most
   }
 
-  /** A weight that is rounded otherwise may be one less, or more. */
-  round(): void {
-    this.#least = Math.max(0, this.#least - 1)
-    this.#most += 1
+  /**
+   * A weight that is rounded otherwise may be one less, or more, and as much as it loses in one unit of time.
+   * @param share of the period that the larger unit is
+   */
+  round(share: number): void {
+    const all = this.#charges.reduce((total, { units }) => total + units, 0)
+    const off = 1 + Math.ceil(all * share)
+    this.#least = Math.max(0, this.#least - off)
+    this.#most += off
   }
 
   /** Other windows: what was charged in the old one and the new one counts, and all that was charged may. */
@@ -216,7 +224,8 @@ async function walk(make: (clock: FakeClock) => Store, variants: readonly Policy
           ({ phase }) => clock.now() - ((clock.now() - phase) % scale.period),
         )
         usage.spread(Math.max(...opened))
-      } else if (version.rule.plan.algorithm.name === 'sliding-window-counter') usage.round()
+      } else if (version.rule.plan.algorithm.name === 'sliding-window-counter')
+        usage.round(Math.max(before.rule.plan.unit, version.rule.plan.unit) / scale.period)
       else if (flows(version.rule.plan)) usage.flow(clock.now(), version.rule.plan)
     }
   }
