@@ -14,7 +14,7 @@ import { RedisStore } from './redis.ts'
 import type { Charge, Step, Store } from './store.ts'
 
 /** Walks of each algorithm; SLUICE_CHANGES asks for more. */
-const WALKS = Number(process.env.SLUICE_CHANGES ?? 40)
+const WALKS = Number(process.env.SLUICE_CHANGES ?? 25)
 const SEED = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
 
 const DAY = 86_400_000_000
