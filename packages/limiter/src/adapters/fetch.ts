@@ -10,7 +10,8 @@ export type { RateLimitInfo }
 export interface Passage {
   /** To be sent; absent: the request may go on. */
   readonly response?: Response
-  readonly info?: RateLimitInfo
+  /** The figures; also a property of the request, by `requestPropertyName`. */
+  readonly info: RateLimitInfo
   /** The application's response with the headers on it: that is what to send. To be called once. */
   finish(response: Response): Response
 }
@@ -60,7 +61,7 @@ export function rateLimit<R extends Rest = readonly any[]>(
     const response = stayed ? refusal && refusalOf(refusal, verdict) : gone()
     return {
       ...(response === undefined ? undefined : { response }),
-      ...(info === undefined ? undefined : { info }),
+      info,
       finish(own) {
         if (own.status === 101) return own // an upgrade, which cannot be copied
         const copy = settledBy(new Response(own.body, own), verdict, request.method)

@@ -46,14 +46,13 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
     const verdict = isPromise(entered) ? await entered : entered // not to wait costs a third less
     const { info, refusal, settle } = verdict
     const headers = verdict.headers()
-    if (info !== undefined) c.set(gate.requestPropertyName as 'rateLimit', info)
     // The signal makes a server build the whole request, which costs more than all else here.
     if (verdict.delayMs > 0 && !(await verdict.wait(c.req.raw.signal))) return gone()
     let sent = false
     if (refusal === undefined) {
       sent = setHeaders(c, verdict, headers)
       await next()
-    } else if (handler === undefined || info === undefined) return refusalOf(refusal, verdict)
+    } else if (handler === undefined || !refusal.byQuota) return refusalOf(refusal, verdict)
     else c.res = await handler(c, next, info)
     if (!sent && (verdict.exposed !== undefined || lacks(c, headers))) complete(c, verdict)
     if (settle !== undefined) c.res = settledBy(c.res, verdict, c.req.method)
@@ -66,6 +65,10 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
 class HonoRequest extends WebRequest<[Context]> {
   protected override get source(): Request {
     return this.args[0].req.raw
+  }
+
+  show(name: string, info: RateLimitInfo): void {
+    this.args[0].set(name as 'rateLimit', info)
   }
 }
 
