@@ -170,10 +170,9 @@ function limitersOf(options: FastifyRateLimitOptions): FastifyLimiters {
     },
     hook: (base, own) =>
       own.groupId === undefined ? limiterOf(mergedOptions(base, own)) : group(own, own.groupId),
-    route({ method, url }, own) {
+    route(route, own) {
       if (own.groupId !== undefined) return group(own, own.groupId)
-      // A GET route brings a HEAD route along, with the same config.
-      const id = `${[method].flat().map((each) => (each === 'HEAD' ? 'GET' : each))} ${url}`
+      const id = idOf(route)
       const known = routes.get(own) ?? new Map<string, FastifyLimiter>()
       routes.set(own, known)
       const limiter = known.get(id) ?? limiterOf(mergedOptions({ ...options, ...under(id) }, own))
@@ -181,6 +180,13 @@ function limitersOf(options: FastifyRateLimitOptions): FastifyLimiters {
       return limiter
     },
   }
+}
+
+/** Names a route. A GET route brings a HEAD route along, with the same config. */
+function idOf({ method, url, constraints = {} }: RouteOptions): string {
+  const methods = [method].flat().map((each) => (each === 'HEAD' ? 'GET' : each))
+  const when = Object.entries(constraints).map(([name, value]) => ` ${name} ${String(value)}`)
+  return `${methods} ${url}${when.join('')}`
 }
 
 function limiterOf(options: FastifyRateLimitOptions): FastifyLimiter {

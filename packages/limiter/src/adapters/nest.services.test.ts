@@ -1,4 +1,4 @@
-import { Controller, type ExecutionContext, Get, Injectable, Post, type Type } from '@nestjs/common'
+import { Controller, type ExecutionContext, Get, HttpException, Injectable, Post, type Type } from '@nestjs/common'
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js'
 import { type Application, adapterSuite } from '@sluice/conformance'
 import type { Request, Response } from 'express'
@@ -12,6 +12,13 @@ import { type NestModuleOptions, RateLimitGuard, RateLimitModule, SkipThrottle, 
 
 adapterSuite({ describe, it }, 'Nest', {
   header: ([context], name) => (context as ExecutionContext).switchToHttp().getRequest().get(name),
+  info: ([context]) => (context as ExecutionContext).switchToHttp().getRequest().rateLimit,
+  refusing: (look) => ({
+    exception: (context: ExecutionContext) => {
+      look([context])
+      return new HttpException('refused', 429)
+    },
+  }),
   listen(options, application) {
     const controller = everything('{*path}', (request: Request, response: Response) =>
       answer(application, request, response),
