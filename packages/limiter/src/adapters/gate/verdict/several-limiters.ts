@@ -70,13 +70,12 @@ function upTo({ before, decision }: Evaluation): Decision | undefined {
 function together(earlier: Decision, own: Decision): Decision {
   if (earlier.degraded || earlier.policy === '' || (own.degraded && !own.allowed)) return own
   if (own.degraded || own.policy === '') return earlier
-  const { allowed, delayMs, priority = earlier.priority } = own
+  const { allowed, delayMs } = own
   return {
     ...stricter(earlier, own, allowed),
     allowed,
     delayMs,
     policies: distinctPolicies([...earlier.policies, ...own.policies], allowed),
-    ...(priority === undefined ? undefined : { priority }),
   }
 }
 
