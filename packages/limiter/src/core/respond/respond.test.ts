@@ -47,7 +47,7 @@ describe('an admitted request', () => {
 
   it('OF-13: tells the next hop to serve it last, and the client of its figures', () => {
     const own = refusing({ deprioritizes: true })
-    const low = decision([own], { priority: 'low' })
+    const low = decision([own], { allowed: true, priority: 'low' })
     expect(respondTo(low, { nowMs: NOW })).toEqual({
       status: 200,
       headers: [
@@ -61,10 +61,8 @@ describe('an admitted request', () => {
 
   it('OF-13: does not show limits that only deprioritize where others can refuse', () => {
     const low = figures({ policy: 'low', allowed: false, remaining: 0, deprioritizes: true })
-    expect(respondTo(decision([low, figures()], { priority: 'low' }), { nowMs: NOW }).headers[1]).toEqual([
-      'RateLimit',
-      '"hour";r=40;t=2',
-    ])
+    const admitted = decision([low, figures()], { allowed: true, priority: 'low' })
+    expect(respondTo(admitted, { nowMs: NOW }).headers[1]).toEqual(['RateLimit', '"hour";r=40;t=2'])
     const { headers, body } = respondTo(decision([low, refusing()]), { nowMs: NOW })
     expect(headers[0]).toEqual(['RateLimit-Policy', '"hour";q=100;w=3600'])
     expect(body?.['violated-policies']).toEqual(['hour'])
