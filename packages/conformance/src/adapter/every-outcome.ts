@@ -39,7 +39,11 @@ const OUTCOMES: Readonly<Record<string, EndOfRequest>> = {
     status: 429,
     figures: { limit: 1, used: 1, remaining: 0, policy: 'default' },
   },
-  'denied by a limit of 0': { options: () => ({ ...ONE, limit: 0 }), status: 429, figures: { limit: 0, used: 0 } },
+  'denied by a limit of 0': {
+    options: () => ({ ...ONE, limit: 0 }),
+    status: 429,
+    figures: { limit: 0, used: 0 },
+  },
   'denied by one of several policies': {
     options: () => ({ policies: { wide: { ...ONE, limit: 9 }, narrow: ONE } }) as TestOptions,
     before: 1,
@@ -47,7 +51,9 @@ const OUTCOMES: Readonly<Record<string, EndOfRequest>> = {
     figures: { limit: 1, remaining: 0, policy: 'narrow' },
   },
   'denied by a limiter of the application': {
-    options: () => ({ limiter: createLimiter({ policies: { own: { algorithm: 'gcra', limit: 1, period: '1m' } } }) }),
+    options: () => ({
+      limiter: createLimiter({ policies: { own: { algorithm: 'gcra', limit: 1, period: '1m' } } }),
+    }),
     before: 1,
     status: 429,
     figures: { limit: 1, policy: 'own' },
@@ -95,7 +101,8 @@ const OUTCOMES: Readonly<Record<string, EndOfRequest>> = {
   },
   shadow: { options: () => ({ ...ONE, shadow: true }), before: 1, figures: { ...NO_LIMIT } },
   'only shadow policies': {
-    options: () => ({ policies: { a: { ...ONE, shadow: true }, b: { ...ONE, shadow: true } } }) as TestOptions,
+    options: () =>
+      ({ policies: { a: { ...ONE, shadow: true }, b: { ...ONE, shadow: true } } }) as TestOptions,
     before: 1,
     figures: NO_LIMIT,
   },
@@ -132,7 +139,11 @@ const OUTCOMES: Readonly<Record<string, EndOfRequest>> = {
     before: 1,
     figures: { limit: 9, policy: 'default', priority: 'low' },
   },
-  soft: { options: () => ({ ...ONE, limit: 4, soft: 0.5 }), before: 1, figures: { remaining: 2, soft: true } },
+  soft: {
+    options: () => ({ ...ONE, limit: 4, soft: 0.5 }),
+    before: 1,
+    figures: { remaining: 2, soft: true },
+  },
   skipped: { options: () => ({ ...ONE, limit: 0, skip: () => true }), figures: NO_LIMIT },
   'allow-listed': { options: () => ({ ...ONE, limit: 0, allowList: ['127.0.0.1'] }), figures: NO_LIMIT },
   'deny-listed': {
@@ -157,7 +168,11 @@ const OUTCOMES: Readonly<Record<string, EndOfRequest>> = {
     status: 429,
     figures: { limit: 0, remaining: 0, policy: 'missing-key' },
   },
-  'the store fails: open': { options: () => ({ ...ONE, store: brokenStore() }), before: 1, figures: NO_LIMIT },
+  'the store fails: open': {
+    options: () => ({ ...ONE, store: brokenStore() }),
+    before: 1,
+    figures: NO_LIMIT,
+  },
   'the store fails: closed': {
     options: () => ({ ...ONE, store: brokenStore(), onStoreError: 'closed' }),
     status: 503,
@@ -207,11 +222,17 @@ const OUTCOMES: Readonly<Record<string, EndOfRequest>> = {
     figures: { limit: 2, remaining: 1 },
   },
   'a later limiter in shadow mode leaves the figures of an earlier one': {
-    options: () => [{ ...ONE, limit: 7 }, { ...ONE, shadow: true }],
+    options: () => [
+      { ...ONE, limit: 7 },
+      { ...ONE, shadow: true },
+    ],
     figures: { limit: 7, remaining: 6, policy: 'default' },
   },
   'a later limiter that is skipped leaves the figures of an earlier one': {
-    options: () => [{ ...ONE, limit: 7 }, { ...ONE, skip: () => true }],
+    options: () => [
+      { ...ONE, limit: 7 },
+      { ...ONE, skip: () => true },
+    ],
     figures: { limit: 7, remaining: 6, policy: 'default' },
   },
   'an earlier limiter in shadow mode': {
@@ -276,7 +297,10 @@ function looking(options: TestOptions, look: (by: Called, native: FrameworkArgs)
 export function everyOutcome(runner: Runner, adapter: AdapterUnderTest): void {
   const { info: infoOf, refusing } = adapter
   for (const [name, { options, before = 0, status = 200, figures, waits }] of Object.entries(OUTCOMES)) {
-    for (const answeredBy of ['message', ...(status === 429 && refusing ? ['a function of the adapter'] : [])]) {
+    for (const answeredBy of [
+      'message',
+      ...(status === 429 && refusing ? ['a function of the adapter'] : []),
+    ]) {
       const seen: Seen[] = []
       let latest: FrameworkArgs
       const look = (by: string, native: FrameworkArgs): void => {

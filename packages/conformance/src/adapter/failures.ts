@@ -111,7 +111,9 @@ export function failures(runner: Runner, adapter: AdapterUnderTest): void {
       new Promise((resolve) => {
         decided = () => resolve('ada')
       })
-    test(`a caller who leaves before an answer (${name}) harms nothing`, { ...options, key }, async ({ get }) => {
+    test(`a caller who leaves before an answer (${name}) harms nothing`, { ...options, key }, async ({
+      get,
+    }) => {
       const leaving = new AbortController()
       const left = get('/', { signal: leaving.signal }).catch(() => 'left')
       await untilChanged(() => decided)

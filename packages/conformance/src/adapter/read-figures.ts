@@ -1,10 +1,10 @@
 import type { Decision } from '@sluice/limiter'
 import type { RateLimitInfo } from '@sluice/limiter/gate'
 
-type Rule<T, V> = (value: V, of: T) => boolean
+type FigureCheck<T, V> = (value: V, of: T) => boolean
 
 /** What each documented figure must be, in every outcome. A new figure needs its line here: the type asks for it. */
-const FIGURES: { readonly [F in keyof RateLimitInfo]: Rule<RateLimitInfo, RateLimitInfo[F]> } = {
+const FIGURES: { readonly [F in keyof RateLimitInfo]: FigureCheck<RateLimitInfo, RateLimitInfo[F]> } = {
   limit: (limit, { policy, decision }) =>
     isCount(limit) && limit === decision.limit && (policy === '') === (limit === Number.POSITIVE_INFINITY),
   used: (used, { limit, remaining }) => used === (Number.isFinite(limit) ? limit - remaining : 0),
@@ -22,7 +22,7 @@ const FIGURES: { readonly [F in keyof RateLimitInfo]: Rule<RateLimitInfo, RateLi
 
 const isWait = (ms: number | null): boolean => ms === null || (ms >= 0 && Number.isFinite(ms))
 
-const DECISION: { readonly [F in keyof Decision]-?: Rule<Decision, Decision[F]> } = {
+const DECISION: { readonly [F in keyof Decision]-?: FigureCheck<Decision, Decision[F]> } = {
   allowed: (allowed) => typeof allowed === 'boolean',
   policy: (policy) => typeof policy === 'string',
   limit: isCount,
@@ -40,13 +40,16 @@ const DECISION: { readonly [F in keyof Decision]-?: Rule<Decision, Decision[F]> 
 /** The figures that are not as documented: those of a request, as an application or a function of the options finds it. */
 export function faultsOfInfo(info: RateLimitInfo | undefined): readonly string[] {
   if (info === undefined) return ['there are no figures']
-  return [...faultsOf(info, FIGURES), ...faultsOf(info.decision, DECISION).map((fault) => `decision.${fault}`)]
+  return [
+    ...faultsOf(info, FIGURES),
+    ...faultsOf(info.decision, DECISION).map((fault) => `decision.${fault}`),
+  ]
 }
 
 /** Reads every field that there is, with or without a rule: none may throw, and none is beyond the documented ones. */
 function faultsOf<T extends object>(
   of: T,
-  rules: { readonly [F in keyof T]-?: Rule<T, T[F]> },
+  rules: { readonly [F in keyof T]-?: FigureCheck<T, T[F]> },
 ): readonly string[] {
   const present = [...Object.keys(of), ...gettersOf(of)] as (keyof T & string)[]
   const names = new Set([...present, ...(Object.keys(rules) as (keyof T & string)[])])

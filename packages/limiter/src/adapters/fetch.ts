@@ -75,8 +75,7 @@ export function rateLimit<R extends Rest = readonly any[]>(
     }
     return [passage, verdict]
   }
-  const limit = async (request: Request, ...rest: R): Promise<Passage> =>
-    (await entered(request, ...rest))[0]
+  const limit = async (request: Request, ...rest: R): Promise<Passage> => (await entered(request, ...rest))[0]
   return Object.assign(limit, {
     wrap:
       (handler: (request: Request, ...rest: R) => Response | Promise<Response>) =>

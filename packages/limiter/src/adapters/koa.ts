@@ -1,12 +1,7 @@
 import type { Context, Middleware, Next } from 'koa'
 import type { Key } from '../limiter.ts'
 import { createGate } from './gate/gate.ts'
-import {
-  evaluated,
-  NodeRequest,
-  type RateLimitInfo,
-  type ResponseWriter,
-} from './gate/hosts/node-http.ts'
+import { evaluated, NodeRequest, type RateLimitInfo, type ResponseWriter } from './gate/hosts/node-http.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
 

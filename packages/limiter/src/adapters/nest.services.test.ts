@@ -1,4 +1,12 @@
-import { Controller, type ExecutionContext, Get, HttpException, Injectable, Post, type Type } from '@nestjs/common'
+import {
+  Controller,
+  type ExecutionContext,
+  Get,
+  HttpException,
+  Injectable,
+  Post,
+  type Type,
+} from '@nestjs/common'
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js'
 import { type Application, adapterSuite } from '@sluice/conformance'
 import type { Request, Response } from 'express'
@@ -224,7 +232,9 @@ describe('Nest', () => {
     }
     Controller({ path: ['a', 'b'], host: 'h', version: '2' })(Versioned)
     decorate(Versioned, 'ping', Post())
-    expect(placeName({ owner: Versioned, handler: Versioned.prototype.ping })).toBe('POST host h version 2 /a,b')
+    expect(placeName({ owner: Versioned, handler: Versioned.prototype.ping })).toBe(
+      'POST host h version 2 /a,b',
+    )
   })
 
   it('OF-10: what cannot be told apart is an error when the application starts, and asks for a name', async () => {

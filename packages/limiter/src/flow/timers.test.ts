@@ -74,8 +74,9 @@ const CONSTANT: Readonly<Record<string, string>> = {
 
 it('OF-11: no other file starts timers: their waits could be too long', () => {
   const root = new URL('../../../', import.meta.url)
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /^[a-z]+\/src\/.*\.ts$/.test(path) && !/\.(test|test-support)\.ts$/.test(path))
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => /^[a-z]+\/src\/.*\.ts$/.test(path) && !/\.(test|test-support)\.ts$/.test(path),
+  )
   const own = files.filter((path) =>
     /\b(setTimeout|setInterval)\((?!go: )|AbortSignal\.timeout|timers\/promises/.test(
       readFileSync(new URL(path, root), 'utf8'),

@@ -123,11 +123,8 @@ function evaluator<N extends FrameworkArgs>(
             source.check(incoming, caller, checkedCost(cost)),
           )
 
-  const passed = (
-    incoming: IncomingRequest<N>,
-    evaluation: Evaluation,
-    shown: string | undefined,
-  ): Verdict => plainVerdict(showFigures(incoming, evaluation, UNLIMITED, shown, wallClock()))
+  const passed = (incoming: IncomingRequest<N>, evaluation: Evaluation, shown: string | undefined): Verdict =>
+    plainVerdict(showFigures(incoming, evaluation, UNLIMITED, shown, wallClock()))
 
   const identified = (
     caller: Caller,

@@ -61,8 +61,8 @@ export class Gates {
   #askedBy(own: NestOptions | boolean, place: Place): Asked {
     if (typeof own === 'boolean') return own ? this.#general : UNLIMITED
     const { owner, handler } = place
-    let ofOwner = this.#own.get(owner)
-    if (ofOwner === undefined) this.#own.set(owner, (ofOwner = new Map()))
+    const ofOwner = this.#own.get(owner) ?? new Map<Place['handler'], Asked>()
+    this.#own.set(owner, ofOwner)
     let known = ofOwner.get(handler)
     if (known === undefined) {
       known = { gate: gateOf(this.#merged(own, place)), exception: own.exception ?? this.#options.exception }

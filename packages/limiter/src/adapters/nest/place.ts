@@ -1,10 +1,5 @@
 import { RequestMethod } from '@nestjs/common'
-import {
-  HOST_METADATA,
-  METHOD_METADATA,
-  PATH_METADATA,
-  VERSION_METADATA,
-} from '@nestjs/common/constants.js'
+import { HOST_METADATA, METHOD_METADATA, PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js'
 
 /** A handler, or a whole class. */
 export interface Place {
@@ -24,7 +19,9 @@ export function placeName({ owner, handler }: Place): string {
   if (ofClass === undefined || (handler !== undefined && method === undefined))
     return handler === undefined ? owner.name : `${owner.name}.${handler.name}`
   const host = Reflect.getMetadata(HOST_METADATA, owner)
-  const version = (handler && Reflect.getMetadata(VERSION_METADATA, handler)) ?? Reflect.getMetadata(VERSION_METADATA, owner)
+  const version =
+    (handler && Reflect.getMetadata(VERSION_METADATA, handler)) ??
+    Reflect.getMetadata(VERSION_METADATA, owner)
   return [
     ...(method === undefined ? [] : [RequestMethod[method]]),
     ...(host === undefined ? [] : [`host ${String(host)}`]),
@@ -34,6 +31,9 @@ export function placeName({ owner, handler }: Place): string {
 }
 
 function pathText(path: string | readonly string[] | undefined): string[] {
-  const text = [path ?? ''].flat().map((each) => each.replace(/^\/+|\/+$/g, '')).join(',')
+  const text = [path ?? '']
+    .flat()
+    .map((each) => each.replace(/^\/+|\/+$/g, ''))
+    .join(',')
   return text === '' ? [] : [text]
 }

@@ -1,5 +1,5 @@
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
-import { isEnforced, type Dialect, type Header, type ReportOptions, reportOf } from './dialect.ts'
+import { type Dialect, type Header, isEnforced, type ReportOptions, reportOf } from './dialect.ts'
 import { type Dialects, dialectsOf } from './dialects.ts'
 import { type Jitter, jittered } from './jitter.ts'
 import { type Problem, type ProblemKind, problemOf } from './problem.ts'

@@ -120,9 +120,7 @@ export function evaluated<N extends FrameworkArgs, T>(
   on: T,
 ): MaybePromise<Verdict | undefined> {
   const entered = gate.enter(incoming)
-  return isPromise(entered)
-    ? andThenWith(entered, carriedOut, writer, on)
-    : carriedOut(entered, writer, on)
+  return isPromise(entered) ? andThenWith(entered, carriedOut, writer, on) : carriedOut(entered, writer, on)
 }
 
 function carriedOut<T>(
@@ -187,7 +185,8 @@ function leaving(response: ServerResponse): AbortSignal {
 
 /** `finish` comes when all is handed to the system; `close` without it, when the connection broke before. */
 function onceOver(response: ServerResponse, settle: (outcome: ResponseOutcome) => unknown): void {
-  if (isClosed(response)) return void settle({ status: response.statusCode, aborted: !response.writableFinished })
+  if (isClosed(response))
+    return void settle({ status: response.statusCode, aborted: !response.writableFinished })
   response.once('finish', () => settle({ status: response.statusCode, aborted: false }))
   response.once('close', () => settle({ status: response.statusCode, aborted: !response.writableFinished }))
 }

@@ -104,8 +104,7 @@ export function gateSettingsOf<N extends FrameworkArgs>(
 
 /** The same observer: its failure is logged, and is none of the request's. */
 function harmless(observe: Observer, logger: Logger): Observer {
-  const failed = (error: unknown): void =>
-    logger.error(`rate limit: observe failed (${String(error)})`)
+  const failed = (error: unknown): void => logger.error(`rate limit: observe failed (${String(error)})`)
   return (event) => {
     try {
       const result = maybePromise<unknown>(observe(event))

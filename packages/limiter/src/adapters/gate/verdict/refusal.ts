@@ -30,12 +30,7 @@ export interface ReplyContext {
 export interface Replies<N extends FrameworkArgs> {
   /** @param decision none: no headers */
   headersOf(decision: Decision | undefined, context: ReplyContext): readonly Header[]
-  refusalTo(
-    decision: Decision,
-    args: N,
-    info: RateLimitInfo,
-    context: ReplyContext,
-  ): MaybePromise<Refusal>
+  refusalTo(decision: Decision, args: N, info: RateLimitInfo, context: ReplyContext): MaybePromise<Refusal>
   /** What to add to `Access-Control-Expose-Headers`. */
   readonly exposed: string | undefined
 }
@@ -70,9 +65,8 @@ export function repliesOf<N extends FrameworkArgs>(settings: GateSettings<N>): R
       const { body: problem, status } = respond(decision, context)
       if (status !== 429) return problemRefusal(problem!, false)
       const code = statusCode ?? 429
-      return andThen(
-        maybePromise(typeof message === 'function' ? message(...args, info) : message),
-        (own) => (own === undefined ? problemRefusal({ ...problem!, status: code }, true) : refusalWith(code, own)),
+      return andThen(maybePromise(typeof message === 'function' ? message(...args, info) : message), (own) =>
+        own === undefined ? problemRefusal({ ...problem!, status: code }, true) : refusalWith(code, own),
       )
     },
   }
