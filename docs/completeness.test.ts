@@ -48,6 +48,14 @@ describe('the pages cover', () => {
     },
   )
 
+  test('OF-31: the figures that applications see, each once', () => {
+    const source = textOf('packages/limiter/src/adapters/gate/verdict/info.ts')
+    const [, fields = ''] = /export interface RateLimitInfo \{(.*?)\n\}/s.exec(source) ?? []
+    const [, rows = ''] = /\n## The figures\n(.*?)\n## /s.exec(textOf('docs/frameworks/README.md')) ?? []
+    const names = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name)
+    expect(names(rows, /^\| `(\w+)`/gm)).toEqual(names(fields, /^ {2}readonly (\w+):/gm))
+  })
+
   test.each(subpaths())('the subpath %s', (name) => {
     expect(textOf('ARCHITECTURE.md')).toContain(`\`@sluice/limiter/${name}\``)
   })

@@ -1,5 +1,6 @@
 import type { AdapterUnderTest } from './adapter/bench.ts'
 import { callers } from './adapter/callers.ts'
+import { everyOutcome } from './adapter/every-outcome.ts'
 import { failures } from './adapter/failures.ts'
 import { figures } from './adapter/figures.ts'
 import { outcomes } from './adapter/outcomes.ts'
@@ -20,6 +21,7 @@ export {
  * @example
  * adapterSuite({ describe, it }, 'Koa', {
  *   header: ([ctx], name) => ctx.get(name),
+ *   info: ([ctx]) => ctx.state.rateLimit,
  *   listen: (options, application) => served(appOf(options, application).callback()),
  * })
  */
@@ -32,5 +34,6 @@ export function adapterSuite(runner: Runner, name: string, adapter: AdapterUnder
     failures(runner, adapter)
     waits(runner, adapter)
     rulebooks(runner, adapter)
+    everyOutcome(runner, adapter)
   })
 }

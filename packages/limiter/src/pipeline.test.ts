@@ -98,12 +98,43 @@ describe('pipeline', () => {
     expect(peek()).toBe(0)
   })
 
-  it('marks what is over a limit that only asks to be served last', () => {
+  it('OF-13: what is over a limit that only deprioritizes has its figures, and a mark for the next hop alone', () => {
     const { ask } = setUp({ name: 'all', onLimit: 'deprioritize', limit: { limit: 1, period: '1m' } })
-    ask('192.0.2.1')
+    expect(ask('192.0.2.1').decision).toMatchObject({ policy: 'all', limit: 1, remaining: 0 })
     const { decision, response } = ask('192.0.2.1')
-    expect(decision).toMatchObject({ allowed: true, priority: 'low' })
-    expect(response).toMatchObject({ status: 200 })
-    expect(response.headers).toContainEqual(['Sluice-Priority', 'low'])
+    expect(decision).toMatchObject({ allowed: true, policy: 'all', limit: 1, remaining: 0, retryAfterMs: 0 })
+    expect(decision).toMatchObject({ priority: 'low', moreAfterMs: 60_000, resetAfterMs: 60_000 })
+    expect(decision.policies).toMatchObject([{ policy: 'all', allowed: false, deprioritizes: true }])
+    expect(decision.policies[0]).not.toHaveProperty('shadow')
+    expect(response).toMatchObject({ status: 200, upstreamHeaders: [['Sluice-Priority', 'low']] })
+    expect(response.headers.map(([name]) => name)).toEqual(['RateLimit-Policy', 'RateLimit'])
+  })
+
+  it('OF-13: a limit that can refuse decides, whatever those say that only deprioritize or report', () => {
+    const limit = { limit: 1, period: '1m' }
+    const { ask } = setUp(
+      { name: 'low', onLimit: 'deprioritize', limit },
+      { name: 'shadow', mode: 'shadow', limit },
+      { name: 'own', limit: { limit: 2, period: '1m' } },
+    )
+    const decisions = [ask('192.0.2.1'), ask('192.0.2.1'), ask('192.0.2.1')].map(({ decision }) => decision)
+    expect(decisions.map(({ allowed, policy, priority }) => [allowed, policy, priority])).toEqual([
+      [true, 'own', undefined],
+      [true, 'own', 'low'],
+      [false, 'own', undefined],
+    ])
+  })
+
+  it('OF-13: never waits for a limit that only deprioritizes, and of several shows the one with the least left', () => {
+    const queue = { name: 'queue', onLimit: 'deprioritize', algorithm: 'leaky-bucket' } as const
+    const { ask } = setUp(
+      { ...queue, limit: { limit: 5, period: '1m' } },
+      { name: 'few', onLimit: 'deprioritize', limit: { limit: 3, period: '1m' } },
+    )
+    ask('192.0.2.1')
+    expect(ask('192.0.2.1').decision).toMatchObject({ policy: 'few', remaining: 1, delayMs: 0 })
+    const alone = setUp({ ...queue, limit: { limit: 5, period: '1m' } })
+    alone.ask('192.0.2.1')
+    expect(alone.ask('192.0.2.1').decision).toMatchObject({ policy: 'queue', remaining: 3, delayMs: 0 })
   })
 })

@@ -1,4 +1,5 @@
 import { Server } from 'node:net'
+import { startTimer } from '@sluice/limiter/time'
 import type { FastifyInstance } from 'fastify'
 
 /** A server on its way out. */
@@ -21,19 +22,19 @@ export function drain(app: FastifyInstance, idleMs: number, withinMs: number): D
   // That of http.Server would close idle connections at once, while a request may be on its way.
   const closed = new Promise<unknown>((resolve) => Server.prototype.close.call(server, resolve))
   let sweep: NodeJS.Timeout | undefined
-  const idle = setTimeout(() => {
+  const stopIdle = startTimer(() => {
     sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
     server.closeIdleConnections()
   }, idleMs)
-  const late = setTimeout(force, withinMs)
+  const stopLate = startTimer(force, withinMs)
   const close = async (): Promise<void> => {
     try {
       await closed
       await app.close()
     } finally {
-      clearTimeout(idle)
+      stopIdle()
       clearInterval(sweep)
-      clearTimeout(late)
+      stopLate()
     }
   }
   return { done: close(), force }

@@ -51,11 +51,13 @@ function periodText(period: Policy['period']): string {
   return `${ticks / size} ${unit}`
 }
 
-function figuresText({ allowed, remaining, limit, retryAfterMs, delayMs, shadow }: PolicyFigures): string {
+function figuresText(figures: PolicyFigures): string {
+  const { allowed, remaining, limit, retryAfterMs, delayMs, shadow, deprioritizes } = figures
   const wait = retryAfterMs === null ? 'no wait helps' : `retry after ${retryAfterMs} ms`
   return [
     `${allowed ? 'admits' : `refuses, ${wait}`}; ${remaining} of ${limit} remain`,
     ...(delayMs > 0 ? [`delay ${delayMs} ms`] : []),
     ...(shadow ? ['only reports'] : []),
+    ...(deprioritizes ? ['only lowers the priority'] : []),
   ].join('; ')
 }

@@ -33,6 +33,10 @@ export interface AdapterUnderTest {
   listen(options: readonly TestOptions[], application: Application): Promise<Listening>
   /** A header, out of what this adapter hands to functions in its options. */
   header(native: FrameworkArgs, name: string): string | undefined
+  /** The figures, where an application finds them, out of the same. */
+  info(native: FrameworkArgs): RateLimitInfo | undefined
+  /** Options of this adapter alone, by which the application answers a refusal with 429, after a call of `look`. */
+  refusing?(look: (native: FrameworkArgs) => void): object
   /** Names of tests that it cannot pass, and why. */
   readonly except?: Readonly<Record<string, string>>
 }

@@ -1,8 +1,10 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import { StoreError } from '@sluice/limiter'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { Runner } from '../runner.ts'
 import { type AdapterUnderTest, benches, type TestOptions } from './bench.ts'
+import { ANY, ruled } from './rulebooks.ts'
 
 const TWO: TestOptions = { limit: 2, period: '1m' }
 
@@ -12,16 +14,16 @@ export function failures(runner: Runner, adapter: AdapterUnderTest): void {
 
   test('T63: a broken store lets in, by default, and pretends no figures', {
     ...TWO,
-    store: storeThat(throwsError),
+    store: brokenStore(),
   }, async ({ get, log }) => {
     const { status, headers, body } = await get()
-    deepEqual([status, headers.ratelimit, JSON.parse(body).limit], [200, undefined, undefined])
+    deepEqual([status, headers.ratelimit, JSON.parse(body).policy], [200, undefined, ''])
     equal(log.length, 1)
   })
 
   test('T63: a broken store answers 503, never 429, where that is said', {
     ...TWO,
-    store: storeThat(throwsError),
+    store: brokenStore(),
     onStoreError: 'closed',
   }, async ({ get }) => {
     const { status, headers, body } = await get()
@@ -32,7 +34,7 @@ export function failures(runner: Runner, adapter: AdapterUnderTest): void {
 
   test('a broken store is stood in for by this process, where that is said', {
     ...TWO,
-    store: storeThat(throwsError),
+    store: brokenStore(),
     onStoreError: 'local',
   }, async ({ statuses }) => {
     deepEqual(await statuses(3), [200, 200, 503])
@@ -60,27 +62,91 @@ export function failures(runner: Runner, adapter: AdapterUnderTest): void {
     equal((await get()).status, 429)
   })
 
-  for (const name of ['key', 'skip', 'cost', 'limit'] as const) {
-    const throws = (): never => {
-      throw new Error('of the application')
+  const early: Readonly<Record<string, TestOptions>> = {
+    key: TWO,
+    address: TWO,
+    skip: TWO,
+    cost: TWO,
+    limit: TWO,
+    plan: { ...TWO, plans: {} },
+    attributes: ruled(ANY),
+    message: { ...TWO, limit: 0 },
+  }
+  for (const [name, options] of Object.entries(early)) {
+    for (const [way, fails] of Object.entries(FAILING)) {
+      test(`${name} that ${way} fails the request, and only that`, { ...options, [name]: fails }, async ({
+        statuses,
+      }) => {
+        deepEqual(await statuses(2), [500, 500])
+      })
     }
-    test(`an exception in ${name} fails the request`, { ...TWO, [name]: throws }, async ({ get }) => {
-      equal((await get()).status, 500)
-    })
   }
 
-  test('an exception in a hook fails nothing', {
-    ...TWO,
-    limit: 0,
-    onLimitReached: () => Promise.reject(new Error('of the hook')),
-  }, async ({ get, log }) => {
-    equal((await get()).status, 429)
-    match(log[0]!, /of the hook/)
-  })
+  const late: Readonly<Record<string, [TestOptions, number]>> = {
+    onLimitReached: [{ ...TWO, limit: 0 }, 429],
+    requestWasSuccessful: [{ ...TWO, skipFailedRequests: true }, 200],
+    settleCost: [TWO, 200],
+    observe: [TWO, 200],
+  }
+  for (const [name, [options, status]] of Object.entries(late)) {
+    for (const [way, fails] of Object.entries(FAILING)) {
+      test(`${name} that ${way} fails nothing, and is complained of`, { ...options, [name]: fails }, async ({
+        get,
+        statuses,
+        log,
+      }) => {
+        equal((await get()).status, status)
+        for (let tries = 0; log.length === 0 && tries < 1_000; tries++) await pause(1)
+        match(log[0]!, /of the application/)
+        // The charge stands.
+        if (status === 200) deepEqual(await statuses(2), [200, 429])
+      })
+    }
+  }
+
+  const answers: Readonly<Record<string, TestOptions>> = { deny: { ...TWO, limit: 0 }, admit: TWO }
+  for (const [name, options] of Object.entries(answers)) {
+    let decided = (): void => undefined
+    const key = (): Promise<string> =>
+      new Promise((resolve) => {
+        decided = () => resolve('ada')
+      })
+    test(`a caller who leaves before an answer (${name}) harms nothing`, { ...options, key }, async ({
+      get,
+    }) => {
+      const leaving = new AbortController()
+      const left = get('/', { signal: leaving.signal }).catch(() => 'left')
+      await untilChanged(() => decided)
+      const first = decided
+      leaving.abort()
+      equal(await left, 'left')
+      first()
+      const next = get()
+      await untilChanged(() => decided)
+      decided()
+      equal((await next).status, name === 'deny' ? 429 : 200)
+    })
+  }
 }
 
-function throwsError(): never {
-  throw new StoreError('the connection is gone')
+const FAILING: Readonly<Record<string, () => never>> = {
+  throws: () => {
+    throw new Error('of the application')
+  },
+  rejects: () => Promise.reject(new Error('of the application')) as never,
+}
+
+/** Resolves once `read` gives something else. */
+async function untilChanged(read: () => unknown): Promise<void> {
+  const before = read()
+  while (read() === before) await pause(1)
+}
+
+/** A store whose connection is gone. */
+export function brokenStore(): Store<true> {
+  return storeThat(() => {
+    throw new StoreError('the connection is gone')
+  })
 }
 
 function hangs(): Promise<never> {

@@ -31,6 +31,9 @@ export class ManualTimers {
 
   /** Ends all waits. */
   fire(): void {
-    for (const { go } of [...this.#pending.values()]) go()
+    for (const [timer, { go }] of [...this.#pending]) {
+      this.#pending.delete(timer)
+      go()
+    }
   }
 }

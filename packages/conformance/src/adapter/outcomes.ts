@@ -1,4 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Runner } from '../runner.ts'
 import { type AdapterUnderTest, type Application, benches, type TestOptions } from './bench.ts'
 
@@ -119,6 +120,27 @@ export function outcomes(runner: Runner, adapter: AdapterUnderTest): void {
     },
     left.application,
   )
+
+  let decided: (() => void) | undefined
+  test('gives the place up of a caller who left before it was decided', {
+    policies: { work: { algorithm: 'concurrency', limit: 1, period: '1m' } },
+    skip: () =>
+      decided !== undefined
+        ? false
+        : new Promise<false>((resolve) => {
+            decided = () => resolve(false)
+          }),
+  }, async ({ get }) => {
+    const leaving = new AbortController()
+    const first = get('/', { signal: leaving.signal }).catch(() => undefined)
+    while (decided === undefined) await pause(1)
+    leaving.abort()
+    await first
+    await pause(20) // until the server knows: as long as it does not, the place is given up all the same
+    decided()
+    for (let tries = 0; tries < 100; tries++) if ((await get()).status === 200) return
+    throw new Error('the place was never given up')
+  })
 }
 
 /** The first so many replies to arrive. */

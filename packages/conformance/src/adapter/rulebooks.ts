@@ -3,7 +3,7 @@ import { compile, type Limit } from '@sluice/limiter/rules'
 import type { Runner } from '../runner.ts'
 import { type AdapterUnderTest, benches, type TestOptions } from './bench.ts'
 
-const ANY: Limit = {
+export const ANY: Limit = {
   name: 'any',
   key: ['ip'],
   limit: { limit: 3, period: '1m' },
@@ -18,7 +18,7 @@ const ANY: Limit = {
   replaces: [],
 }
 
-function ruled(...limits: Limit[]): TestOptions {
+export function ruled(...limits: Limit[]): TestOptions {
   return { rules: compile([{ name: 'shop', limits, descriptors: [] }]), domain: 'shop' }
 }
 

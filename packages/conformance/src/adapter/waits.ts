@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import type { Runner } from '../runner.ts'
 import { type AdapterUnderTest, benches, type TestOptions } from './bench.ts'
 
@@ -34,6 +34,28 @@ export function waits(runner: Runner, adapter: AdapterUnderTest): void {
     deepEqual(timers.waits, [1_000])
     timers.fire()
     equal((await next).status, 200)
+  })
+
+  test('OF-11: waits for a turn that no timer of the platform can wait for', {
+    ...QUEUE,
+    period: '30d',
+  }, async ({ get, timers }) => {
+    equal((await get()).status, 200)
+    let answered = false
+    const second = get().finally(() => {
+      answered = true
+    })
+    await timers.until(1)
+    let waited = 0
+    while (waited < 30 * 86_400_000) {
+      const [part] = timers.waits
+      ok(part! < 2 ** 31, `a wait of ${part} ms would be over at once`)
+      equal(answered, false)
+      waited += part!
+      timers.fire()
+    }
+    equal(waited, 30 * 86_400_000)
+    equal((await second).status, 200)
   })
 
   test('keeps only so many waiting', { ...QUEUE, maxWaiting: 1 }, async ({ get, timers }) => {

@@ -12,6 +12,13 @@ const versions: Record<string, typeof express> = { 'Express 5': express, 'Expres
 for (const [name, make] of Object.entries(versions)) {
   adapterSuite({ describe, it }, name, {
     header: ([request], header) => (request as Request).get(header),
+    info: ([request]) => (request as Request).rateLimit,
+    refusing: (look) => ({
+      handler: (request: Request, response: Response) => {
+        look([request, response])
+        response.status(429).send('refused')
+      },
+    }),
     listen(options, application) {
       const app = make()
       for (const each of options) app.use(rateLimit(each))

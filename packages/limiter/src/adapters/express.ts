@@ -53,7 +53,7 @@ export function rateLimit(options: ExpressOptions): RateLimitMiddleware {
     next: NextFunction,
   ): MaybePromise<boolean> => {
     if (verdict?.refusal === undefined) return verdict !== undefined
-    if (handler === undefined || verdict.info === undefined) {
+    if (handler === undefined || !verdict.refusal.byQuota) {
       sendRefusal(response, verdict.refusal)
       return false
     }

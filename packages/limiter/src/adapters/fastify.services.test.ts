@@ -9,6 +9,13 @@ import { type FastifyRateLimitOptions, rateLimit } from './fastify.ts'
 
 adapterSuite({ describe, it }, 'Fastify', {
   header: ([request], name) => (request as FastifyRequest).headers[name] as string | undefined,
+  info: ([request]) => (request as FastifyRequest).rateLimit,
+  refusing: (look) => ({
+    errorResponseBuilder: (request: FastifyRequest) => {
+      look([request])
+      return Object.assign(new Error('refused'), { statusCode: 429 })
+    },
+  }),
   async listen(options, application) {
     const app = fastify({ exposeHeadRoutes: false })
     for (const each of options) await app.register(rateLimit, each)
@@ -164,7 +171,7 @@ describe('Fastify', () => {
       await app.inject({ url: '/', remoteAddress: '10.1.2.3' })
     })
     const figures = { isAllowed: false, max: 1 }
-    const exempt = { isAllowed: true, isExceeded: false, max: undefined, remaining: undefined }
+    const exempt = { isAllowed: true, isExceeded: false, max: Infinity, remaining: Infinity }
     expect(seen).toEqual([
       { ...figures, isExceeded: false, remaining: 1 },
       { ...figures, isExceeded: false, remaining: 0 },

@@ -11,7 +11,6 @@ import {
   lookUpPeers,
   type RateLimitInfo,
   type ResponseWriter,
-  showInfo,
 } from './gate/hosts/node-http.ts'
 import { mergedOptions } from './gate/options/merge.ts'
 import type { GateOptions } from './gate/options/options.ts'
@@ -57,15 +56,15 @@ export interface RefusalContext {
 
 /** What a limiter that a handler calls for itself says of a request. */
 export interface RateLimitResult {
-  /** Exempt, or skipped: not counted, and without figures. */
+  /** No limit applied: `max` and `remaining` are infinite. */
   readonly isAllowed: boolean
   readonly isExceeded: boolean
-  readonly key?: string | undefined
-  readonly max?: number
-  readonly remaining?: number
-  /** Milliseconds until the whole quota is available; absent where nothing refills it. */
-  readonly ttl?: number | undefined
-  readonly info?: RateLimitInfo
+  readonly key: string
+  readonly max: number
+  readonly remaining: number
+  /** Milliseconds until the whole quota is available; `undefined` where nothing refills it. */
+  readonly ttl: number | undefined
+  readonly info: RateLimitInfo
 }
 
 declare module 'fastify' {
@@ -171,10 +170,9 @@ function limitersOf(options: FastifyRateLimitOptions): FastifyLimiters {
     },
     hook: (base, own) =>
       own.groupId === undefined ? limiterOf(mergedOptions(base, own)) : group(own, own.groupId),
-    route({ method, url }, own) {
+    route(route, own) {
       if (own.groupId !== undefined) return group(own, own.groupId)
-      // A GET route brings a HEAD route along, with the same config.
-      const id = `${[method].flat().map((each) => (each === 'HEAD' ? 'GET' : each))} ${url}`
+      const id = idOf(route)
       const known = routes.get(own) ?? new Map<string, FastifyLimiter>()
       routes.set(own, known)
       const limiter = known.get(id) ?? limiterOf(mergedOptions({ ...options, ...under(id) }, own))
@@ -182,6 +180,13 @@ function limitersOf(options: FastifyRateLimitOptions): FastifyLimiters {
       return limiter
     },
   }
+}
+
+/** Names a route. A GET route brings a HEAD route along, with the same config. */
+function idOf({ method, url, constraints = {} }: RouteOptions): string {
+  const methods = [method].flat().map((each) => (each === 'HEAD' ? 'GET' : each))
+  const when = Object.entries(constraints).map(([name, value]) => ` ${name} ${String(value)}`)
+  return `${methods} ${url}${when.join('')}`
 }
 
 function limiterOf(options: FastifyRateLimitOptions): FastifyLimiter {
@@ -192,7 +197,7 @@ function limiterOf(options: FastifyRateLimitOptions): FastifyLimiter {
     if (verdict === undefined) return reply.hijack()
     const { refusal, info } = verdict
     if (refusal === undefined) return undefined
-    if (errorResponseBuilder !== undefined && info !== undefined) {
+    if (errorResponseBuilder !== undefined && refusal.byQuota) {
       throw errorResponseBuilder(reply.request, contextOf(refusal.status, info))
     }
     // As bytes: to text Fastify would add a charset, which problem+json does not have.
@@ -215,7 +220,6 @@ const WRITER: ResponseWriter<FastifyReply> = {
   response: ({ raw }) => raw,
   setHeader: (reply, name, value) => reply.header(lowerCase(name), value),
   getHeader: (reply, name) => reply.getHeader(name),
-  show: ({ request }, name, info) => showInfo(request, name, info),
 }
 
 function contextOf(statusCode: number, { limit, decision }: RateLimitInfo): RefusalContext {
@@ -234,11 +238,10 @@ function callable(options: RouteRateLimit): ReturnType<FastifyInstance['createRa
     // Whatever else decides the request, each call counts.
     const incoming = anew(incomingRequestOf<FastifyArgs>(request.raw, [request]))
     const { info, refusal } = await (increment ? counting : looking).enter(incoming)
-    if (info === undefined) return { isAllowed: refusal === undefined, isExceeded: refusal !== undefined }
     const { limit, remaining, key, decision } = info
     const isExceeded = refusal !== undefined || (!increment && remaining === 0)
     return {
-      isAllowed: false,
+      isAllowed: refusal === undefined && info.policy === '',
       isExceeded,
       key,
       max: limit,

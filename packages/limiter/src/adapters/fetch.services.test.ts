@@ -13,6 +13,7 @@ interface Env {
 
 adapterSuite({ describe, it }, 'fetch', {
   header: ([request], name) => (request as Request).headers.get(name) ?? undefined,
+  info: ([request]) => (request as { rateLimit?: RateLimitInfo }).rateLimit,
   listen(options, application) {
     const limits = options.map((each) =>
       rateLimit<[Env]>({ address: (_, { incoming }) => incoming.socket.remoteAddress, ...each }),

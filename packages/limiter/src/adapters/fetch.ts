@@ -1,8 +1,9 @@
 import { ConfigError } from '../core/errors.ts'
 import { createGate } from './gate/gate.ts'
-import { gone, headersOf, refusalOf, settledBy, WebRequest } from './gate/hosts/web.ts'
+import { gone, headersOf, orSettled, refusalOf, settledBy, WebRequest } from './gate/hosts/web.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import type { RateLimitInfo } from './gate/verdict/info.ts'
+import type { Verdict } from './gate/verdict/verdict.ts'
 
 export type { RateLimitInfo }
 
@@ -10,7 +11,8 @@ export type { RateLimitInfo }
 export interface Passage {
   /** To be sent; absent: the request may go on. */
   readonly response?: Response
-  readonly info?: RateLimitInfo
+  /** The figures; also a property of the request, by `requestPropertyName`. */
+  readonly info: RateLimitInfo
   /** The application's response with the headers on it: that is what to send. To be called once. */
   finish(response: Response): Response
 }
@@ -53,28 +55,34 @@ export function rateLimit<R extends Rest = readonly any[]>(
     throw new ConfigError('a Request does not tell who sent it: give address or key')
   }
   const gate = createGate(options)
-  const limit = async (request: Request, ...rest: R): Promise<Passage> => {
+  const entered = async (request: Request, ...rest: R): Promise<[Passage, Verdict]> => {
     const verdict = await gate.enter(new FetchRequest([request, ...rest], undefined, request))
     const { refusal, info, delayMs } = verdict
     const stayed = delayMs === 0 || (await verdict.wait(request.signal))
     const response = stayed ? refusal && refusalOf(refusal, verdict) : gone()
-    return {
+    const passage: Passage = {
       ...(response === undefined ? undefined : { response }),
-      ...(info === undefined ? undefined : { info }),
+      info,
       finish(own) {
-        if (own.status === 101) return own // an upgrade, which cannot be copied
+        if (own.status === 101) {
+          void verdict.settle?.({ status: 101, aborted: false })
+          return own // an upgrade, which cannot be copied
+        }
         const copy = settledBy(new Response(own.body, own), verdict, request.method)
         for (const [name, value] of headersOf(verdict, copy.headers)) copy.headers.set(name, value)
         return copy
       },
     }
+    return [passage, verdict]
   }
+  const limit = async (request: Request, ...rest: R): Promise<Passage> => (await entered(request, ...rest))[0]
   return Object.assign(limit, {
     wrap:
       (handler: (request: Request, ...rest: R) => Response | Promise<Response>) =>
       async (request: Request, ...rest: R) => {
-        const { response, finish } = await limit(request, ...rest)
-        return response ?? finish(await handler(request, ...rest))
+        const [{ response, finish }, { settle }] = await entered(request, ...rest)
+        if (response !== undefined) return response
+        return finish(await orSettled(() => handler(request, ...rest), settle))
       },
   })
 }

@@ -63,6 +63,14 @@ describe('GraphQL', () => {
     expect(await ask('{ a }', 'bob')).toMatchObject({ remaining: 9 })
   })
 
+  it('OF-31: returns figures where no limit applies, too', async () => {
+    for (const more of [{ shadow: true }, { skip: () => true }, { allowList: ['ada'] }]) {
+      const unlimited = rateLimit({ limit: 1, period: '1m', key: () => 'ada', ...more })
+      const info = await unlimited({ document: parse('{ a }'), context: undefined })
+      expect(info).toMatchObject({ limit: Number.POSITIVE_INFINITY, policy: '', resetTime: expect.any(Date) })
+    }
+  })
+
   it('throws refusals with what servers put into the answer', async () => {
     await ask('{ a(first: 9) { b } }', 'cy')
     const error = await ask('{ a }', 'cy').catch((error) => error)

@@ -51,7 +51,7 @@ export class OperationRefused extends SluiceError {
 // biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name its context
 export function rateLimit<C = any>(
   options: GraphqlOptions<C>,
-): (operation: Operation<C>) => Promise<RateLimitInfo | undefined> {
+): (operation: Operation<C>) => Promise<RateLimitInfo> {
   const { key, keyGenerator, address, rules } = options
   if ((key ?? keyGenerator ?? address ?? rules) === undefined) {
     throw new ConfigError('an operation does not tell who sent it: give key or address')

@@ -9,6 +9,13 @@ import { type HonoOptions, rateLimit } from './hono.ts'
 
 adapterSuite({ describe, it }, 'Hono', {
   header: ([c], name) => (c as Context).req.header(name),
+  info: ([c]) => (c as Context).get('rateLimit'),
+  refusing: (look) => ({
+    handler: (c: Context) => {
+      look([c])
+      return c.text('refused', 429)
+    },
+  }),
   listen(options, application) {
     const app = new Hono()
     for (const each of options) app.use(rateLimit(each))

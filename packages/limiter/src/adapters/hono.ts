@@ -4,7 +4,7 @@ import type { Key } from '../limiter.ts'
 import { isPromise } from '../maybe-promise.ts'
 import { lowerCase } from '../memoize.ts'
 import { createGate } from './gate/gate.ts'
-import { gone, headersOf, refusalOf, settledBy, WebRequest } from './gate/hosts/web.ts'
+import { gone, headersOf, orSettled, refusalOf, settledBy, WebRequest } from './gate/hosts/web.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import type { RateLimitInfo } from './gate/verdict/info.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
@@ -44,17 +44,16 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
   const middleware: MiddlewareHandler = async (c, next) => {
     const entered = gate.enter(new HonoRequest([c], peerOf(c), c))
     const verdict = isPromise(entered) ? await entered : entered // not to wait costs a third less
-    const { info, refusal, settle } = verdict
+    const { refusal, settle } = verdict
     const headers = verdict.headers()
-    if (info !== undefined) c.set(gate.requestPropertyName as 'rateLimit', info)
     // The signal makes a server build the whole request, which costs more than all else here.
     if (verdict.delayMs > 0 && !(await verdict.wait(c.req.raw.signal))) return gone()
     let sent = false
     if (refusal === undefined) {
       sent = setHeaders(c, verdict, headers)
-      await next()
-    } else if (handler === undefined || info === undefined) return refusalOf(refusal, verdict)
-    else c.res = await handler(c, next, info)
+      await (settle === undefined ? next() : orSettled(next, settle))
+    } else if (handler === undefined || !refusal.byQuota) return refusalOf(refusal, verdict)
+    else c.res = await handler(c, next, verdict.info)
     if (!sent && (verdict.exposed !== undefined || lacks(c, headers))) complete(c, verdict)
     if (settle !== undefined) c.res = settledBy(c.res, verdict, c.req.method)
     return undefined
@@ -66,6 +65,10 @@ export function rateLimit(options: HonoOptions): RateLimitMiddleware {
 class HonoRequest extends WebRequest<[Context]> {
   protected override get source(): Request {
     return this.args[0].req.raw
+  }
+
+  show(name: string, info: RateLimitInfo): void {
+    this.args[0].set(name as 'rateLimit', info)
   }
 }
 

@@ -7,6 +7,13 @@ import { type KoaOptions, rateLimit } from './koa.ts'
 
 adapterSuite({ describe, it }, 'Koa', {
   header: ([ctx], name) => (ctx as Context).get(name) || undefined,
+  info: ([ctx]) => (ctx as Context).state.rateLimit,
+  refusing: (look) => ({
+    handler: (ctx: Context) => {
+      look([ctx])
+      ctx.status = 429
+    },
+  }),
   listen(options, application) {
     const app = new Koa()
     app.silent = true

@@ -1,13 +1,7 @@
 import type { Context, Middleware, Next } from 'koa'
 import type { Key } from '../limiter.ts'
 import { createGate } from './gate/gate.ts'
-import {
-  evaluated,
-  incomingRequestOf,
-  type RateLimitInfo,
-  type ResponseWriter,
-  showInfo,
-} from './gate/hosts/node-http.ts'
+import { evaluated, NodeRequest, type RateLimitInfo, type ResponseWriter } from './gate/hosts/node-http.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
 
@@ -37,7 +31,7 @@ export function rateLimit(options: KoaOptions): RateLimitMiddleware {
   const middleware: Middleware = async (ctx, next) => {
     const verdict = await evaluated(
       gate,
-      incomingRequestOf<[Context]>(ctx.req, [ctx], ctx.req, ctx.originalUrl),
+      new KoaRequest(ctx.req, [ctx], ctx.req, ctx.originalUrl),
       WRITER,
       ctx,
     )
@@ -47,7 +41,7 @@ export function rateLimit(options: KoaOptions): RateLimitMiddleware {
     }
     const { refusal, info } = verdict
     if (refusal === undefined) return next().catch((error) => throwWith(error, verdict))
-    if (handler !== undefined && info !== undefined) return handler(ctx, next, info)
+    if (handler !== undefined && refusal.byQuota) return handler(ctx, next, info)
     ctx.status = refusal.status
     ctx.body = refusal.text
     ctx.set('Content-Type', refusal.type)
@@ -55,11 +49,16 @@ export function rateLimit(options: KoaOptions): RateLimitMiddleware {
   return Object.assign(middleware, { resetKey: gate.reset, getKey: gate.peek })
 }
 
+class KoaRequest extends NodeRequest<[Context]> {
+  show(name: string, info: RateLimitInfo): void {
+    this.args[0].state[name] = info
+  }
+}
+
 const WRITER: ResponseWriter<Context> = {
   response: ({ res }) => res,
   setHeader: (ctx, name, value) => ctx.set(name, value),
   getHeader: (ctx, name) => ctx.response.get(name),
-  show: ({ state }, name, info) => showInfo(state, name, info),
 }
 
 /** Koa drops all headers when it answers an error, but for those that the error brings along. */

@@ -1,4 +1,4 @@
-import { Controller, type ExecutionContext, Get } from '@nestjs/common'
+import { Controller, type ExecutionContext, Get, HttpException } from '@nestjs/common'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { type Application, adapterSuite } from '@sluice/conformance'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -9,6 +9,13 @@ import { RateLimitModule, SkipThrottle, Throttle } from './nest.ts'
 adapterSuite({ describe, it }, 'Nest over Fastify', {
   header: ([context], name) =>
     (context as ExecutionContext).switchToHttp().getRequest<FastifyRequest>().headers[name] as string,
+  info: ([context]) => (context as ExecutionContext).switchToHttp().getRequest().rateLimit,
+  refusing: (look) => ({
+    exception: (context: ExecutionContext) => {
+      look([context])
+      return new HttpException('refused', 429)
+    },
+  }),
   listen(options, application) {
     const controller = everything('*', (request: FastifyRequest, reply: FastifyReply) =>
       answer(application, request, reply),

@@ -1,15 +1,32 @@
-import { Controller, type ExecutionContext, Get } from '@nestjs/common'
+import {
+  Controller,
+  type ExecutionContext,
+  Get,
+  HttpException,
+  Injectable,
+  Post,
+  type Type,
+} from '@nestjs/common'
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js'
 import { type Application, adapterSuite } from '@sluice/conformance'
 import type { Request, Response } from 'express'
 import { describe, expect, it } from 'vitest'
+import { ConfigError } from '../core/errors.ts'
 import { MemoryStore } from '../stores/memory.ts'
 import { FakeClock } from '../testing.ts'
 import { decorate, EXCEPT, everything, listen } from './nest/nest.test-support.ts'
+import { placeName } from './nest/place.ts'
 import { type NestModuleOptions, RateLimitGuard, RateLimitModule, SkipThrottle, Throttle } from './nest.ts'
 
 adapterSuite({ describe, it }, 'Nest', {
   header: ([context], name) => (context as ExecutionContext).switchToHttp().getRequest().get(name),
+  info: ([context]) => (context as ExecutionContext).switchToHttp().getRequest().rateLimit,
+  refusing: (look) => ({
+    exception: (context: ExecutionContext) => {
+      look([context])
+      return new HttpException('refused', 429)
+    },
+  }),
   listen(options, application) {
     const controller = everything('{*path}', (request: Request, response: Response) =>
       answer(application, request, response),
@@ -138,6 +155,109 @@ describe('Nest', () => {
       return guard.canActivate(context).catch((error) => error.getStatus())
     }
     expect([await call('one'), await call('two'), await call('free')]).toEqual([true, 429, true])
+  })
+
+  /** A class as a bundler leaves it, with a handler `ping`. */
+  function shortened(path: string | undefined, limits: Parameters<typeof Throttle>[0] = { limit: 1 }): Type {
+    const a = class a {
+      ping(): string {
+        return 'pong'
+      }
+    }
+    if (path === undefined) Injectable()(a)
+    else Controller(path)(a)
+    decorate(a, 'ping', Get('ping'), Throttle(limits))
+    return a
+  }
+
+  it('OF-10: handlers of one name, in classes of one name, count apart', async () => {
+    const server = await listen({
+      imports: [RateLimitModule.forRoot(options())],
+      controllers: [shortened('left'), shortened('right')],
+    })
+    const statuses: number[] = []
+    for (const path of ['left', 'right', 'left', 'right'])
+      statuses.push((await fetch(`http://127.0.0.1:${server.port}/${path}/ping`)).status)
+    await server.close()
+    expect(statuses).toEqual([200, 200, 429, 429])
+  })
+
+  it('OF-10: a handler that two controllers inherit counts apart for each', async () => {
+    class Base {
+      ping(): string {
+        return 'pong'
+      }
+    }
+    decorate(Base, 'ping', Get('ping'), Throttle({ limit: 1 }))
+    const controllers = ['left', 'right'].map((path) => {
+      const a = class a extends Base {}
+      Controller(path)(a)
+      return a
+    })
+    const server = await listen({ imports: [RateLimitModule.forRoot(options())], controllers })
+    const statuses: number[] = []
+    for (const path of ['left', 'right', 'left'])
+      statuses.push((await fetch(`http://127.0.0.1:${server.port}/${path}/ping`)).status)
+    await server.close()
+    expect(statuses).toEqual([200, 200, 429])
+  })
+
+  it('OF-10: classes of one name that limit all their handlers count apart', async () => {
+    const controllers = ['left', 'right'].map((path) => {
+      const a = shortened(path, { limit: 9 })
+      Reflect.deleteMetadata('sluice:throttle', a.prototype.ping)
+      Throttle({ limit: 1 })(a)
+      return a
+    })
+    const server = await listen({ imports: [RateLimitModule.forRoot(options())], controllers })
+    const statuses: number[] = []
+    for (const path of ['left', 'right', 'left'])
+      statuses.push((await fetch(`http://127.0.0.1:${server.port}/${path}/ping`)).status)
+    await server.close()
+    expect(statuses).toEqual([200, 200, 429])
+  })
+
+  it('OF-10: names counters alike whatever a bundler calls the classes', () => {
+    class Health {
+      ping() {}
+    }
+    Controller('health')(Health)
+    decorate(Health, 'ping', Get('/ping'))
+    expect(placeName({ owner: Health, handler: Health.prototype.ping })).toBe('GET /health/ping')
+    Object.defineProperty(Health, 'name', { value: 'a' })
+    expect(placeName({ owner: Health, handler: Health.prototype.ping })).toBe('GET /health/ping')
+    expect(placeName({ owner: Health, handler: undefined })).toBe('/health')
+    class Versioned {
+      ping() {}
+    }
+    Controller({ path: ['a', 'b'], host: 'h', version: '2' })(Versioned)
+    decorate(Versioned, 'ping', Post())
+    expect(placeName({ owner: Versioned, handler: Versioned.prototype.ping })).toBe(
+      'POST host h version 2 /a,b',
+    )
+  })
+
+  it('OF-10: what cannot be told apart is an error when the application starts, and asks for a name', async () => {
+    const start = (providers: Type[], more?: Partial<NestModuleOptions>) =>
+      listen({ imports: [RateLimitModule.forRoot(options(more))], providers })
+    const twins = [shortened(undefined), shortened(undefined)]
+    await expect(start(twins)).rejects.toThrow(
+      /would share the counters "a\.ping": a\.ping and a\.ping; give one of them a name/,
+    )
+    const asynchronous = RateLimitModule.forRootAsync({ useFactory: async () => options() })
+    await expect(listen({ imports: [asynchronous], providers: twins })).rejects.toThrow(ConfigError)
+    const named = shortened(undefined, { limit: 1, name: 'pings' })
+    await (await start([shortened(undefined), named])).close()
+    // Counters of their own need no names.
+    const { name: _, store: _store, ...bare } = options()
+    await (await listen({ imports: [RateLimitModule.forRoot(bare)], providers: twins })).close()
+  })
+
+  it('OF-20: mistakes in the options of a handler show when the application starts', async () => {
+    const wrong = shortened('wrong', { limit: -1 })
+    await expect(
+      listen({ imports: [RateLimitModule.forRoot(options())], controllers: [wrong] }),
+    ).rejects.toThrow('limit must be a whole number')
   })
 
   it('finds the sockets of Fastify, which are inside its requests and replies', async () => {

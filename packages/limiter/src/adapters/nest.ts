@@ -9,21 +9,19 @@ import {
   type ModuleMetadata,
   SetMetadata,
 } from '@nestjs/common'
-import { APP_GUARD, Reflector } from '@nestjs/core'
+import { APP_GUARD, ModulesContainer } from '@nestjs/core'
 import { ConfigError } from '../core/errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Gate } from './gate/gate.ts'
-import { evaluated, type RateLimitInfo, type ResponseWriter, showInfo } from './gate/hosts/node-http.ts'
+import { evaluated, type RateLimitInfo, type ResponseWriter } from './gate/hosts/node-http.ts'
 import type { IncomingRequest } from './gate/incoming-request.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
-import { Gates } from './nest/gates.ts'
+import { Gates, THROTTLE } from './nest/gates.ts'
 import { type NestModuleOptions, type NestOptions, translated } from './nest/options.ts'
 import { type NestArgs, partsOf } from './nest/parts.ts'
 import { exceptionOf } from './nest/refusal.ts'
 
 export type { NestModuleOptions, NestOptions, RateLimitInfo }
-
-const THROTTLE = 'sluice:throttle'
 
 /**
  * Gives a handler limits of its own, or a class limits that its handlers share; all else is as the module says.
@@ -71,7 +69,6 @@ export function SkipThrottle(
  */
 export class RateLimitGuard implements CanActivate {
   readonly #gates: Gates
-  readonly #reflector = new Reflector()
 
   /** @throws ConfigError for invalid options */
   constructor(options: NestModuleOptions | Gates) {
@@ -79,27 +76,18 @@ export class RateLimitGuard implements CanActivate {
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const [own, target, id] = this.#asked(context)
-    if (own === false) return true
-    const gate = own === true ? this.#gates.general : this.#gates.ownOf(target, own, id)
+    const { gate, exception } = this.#gates.asked({
+      owner: context.getClass(),
+      handler: context.getHandler(),
+    })
     if (gate === undefined) return true
     const { incoming, response } = partsOf(context)
     const verdict = await (response === undefined ? gate.enter(incoming) : entered(gate, incoming, response))
     if (verdict === undefined || (response === undefined && !(await verdict.wait()))) return false
     const { refusal, info } = verdict
     if (refusal === undefined) return true
-    const exception = (own === true ? undefined : own.exception) ?? this.#gates.exception
-    if (exception !== undefined && info !== undefined) throw exception(context, info)
+    if (exception !== undefined && refusal.byQuota) throw exception(context, info)
     throw await exceptionOf(context, refusal, verdict)
-  }
-
-  /** What the handler, or else its class, asks for: limits of its own, those of the module (true), or none. */
-  #asked(context: ExecutionContext): [NestOptions | boolean, object, string] {
-    const handler = context.getHandler()
-    const owner = context.getClass()
-    const own = this.#reflector.get<NestOptions | boolean | undefined>(THROTTLE, handler)
-    if (own !== undefined) return [own, handler, `${owner.name}.${handler.name}`]
-    return [this.#reflector.get(THROTTLE, owner) ?? true, owner, owner.name]
   }
 }
 Inject(Gates)(RateLimitGuard, undefined, 0)
@@ -114,7 +102,7 @@ Inject(Gates)(RateLimitGuard, undefined, 0)
 export class RateLimitModule {
   /** @throws ConfigError for invalid options */
   static forRoot(options: NestModuleOptions): DynamicModule {
-    return guarding({ useFactory: () => new Gates(options) })
+    return guarding({ useFactory: (modules: ModulesContainer) => new Gates(options).prepare(modules) })
   }
 
   /** The same, with options that need what is injected. */
@@ -125,21 +113,28 @@ export class RateLimitModule {
     readonly useFactory: (...injected: any[]) => NestModuleOptions | Promise<NestModuleOptions>
   }): DynamicModule {
     const { imports, inject, useFactory } = options
-    const gates = async (...injected: unknown[]): Promise<Gates> => new Gates(await useFactory(...injected))
-    return guarding({ useFactory: gates, ...(inject && { inject }) }, imports)
+    const gates = async (modules: ModulesContainer, ...injected: unknown[]): Promise<Gates> =>
+      new Gates(await useFactory(...injected)).prepare(modules)
+    return guarding({ useFactory: gates, inject: inject ?? [] }, imports)
   }
 }
 Module({})(RateLimitModule)
 
 function guarding(
-  gates: { useFactory: (...injected: unknown[]) => unknown; inject?: InjectionToken[] },
+  {
+    useFactory,
+    inject = [],
+  }: {
+    readonly useFactory: (modules: ModulesContainer, ...injected: unknown[]) => unknown
+    readonly inject?: readonly InjectionToken[]
+  },
   imports?: NonNullable<ModuleMetadata['imports']>,
 ): DynamicModule {
   return {
     module: RateLimitModule,
     global: true,
     providers: [
-      { provide: Gates, ...gates },
+      { provide: Gates, useFactory, inject: [ModulesContainer, ...inject] },
       { provide: APP_GUARD, useClass: RateLimitGuard },
     ],
     exports: [Gates],
@@ -159,14 +154,11 @@ function entered(
   incoming: IncomingRequest<NestArgs>,
   response: ServerResponse,
 ): MaybePromise<Verdict | undefined> {
-  return evaluated(gate, incoming, WRITER, [response, ...incoming.args])
+  return evaluated(gate, incoming, WRITER, response)
 }
 
-const WRITER: ResponseWriter<[ServerResponse, ExecutionContext]> = {
-  response: ([response]) => response,
-  setHeader: ([response], name, value) => response.setHeader(name, value),
-  getHeader: ([response], name) => response.getHeader(name),
-  show([, context], name, info) {
-    if (context.getType() === 'http') showInfo(context.switchToHttp().getRequest(), name, info)
-  },
+const WRITER: ResponseWriter<ServerResponse> = {
+  response: (response) => response,
+  setHeader: (response, name, value) => response.setHeader(name, value),
+  getHeader: (response, name) => response.getHeader(name),
 }

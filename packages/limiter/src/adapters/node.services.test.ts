@@ -10,6 +10,7 @@ import { rateLimit } from './node.ts'
 
 adapterSuite({ describe, it }, 'node:http', {
   header: ([request], name) => (request as IncomingMessage).headers[name] as string | undefined,
+  info: ([request]) => (request as IncomingMessage).rateLimit,
   listen(options, application) {
     const limits = options.map((each) => rateLimit(each))
     return served(async (request, response: ServerResponse) => {

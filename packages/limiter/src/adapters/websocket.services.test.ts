@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
@@ -55,6 +55,24 @@ describe('WebSockets', () => {
         '1008 rate limit: retry after 60 s',
       ])
     }))
+
+  for (const [name, more, figures] of [
+    ['allowed', {}, { limit: 2, remaining: 1 }],
+    ['shadow', { shadow: true }, { limit: Number.POSITIVE_INFINITY, policy: '' }],
+    ['skipped', { skip: () => true }, { limit: Number.POSITIVE_INFINITY, policy: '' }],
+    ['exempt', { allowList: ['127.0.0.1'] }, { limit: Number.POSITIVE_INFINITY, policy: '' }],
+  ] as const) {
+    it(`OF-31: gives the listener the figures of its message: ${name}`, async () => {
+      const limit = rateLimit({ limit: 2, period: '1m', ...more })
+      const socket = Object.assign(new EventEmitter(), { OPEN: 1, readyState: 1 })
+      const request = { headers: {}, socket: { remoteAddress: '127.0.0.1' } }
+      const heard = new Promise((resolve) =>
+        limit(socket as never, request as never, (_data, _isBinary, info) => resolve(info)),
+      )
+      socket.emit('message', 'a', false)
+      expect(await heard).toMatchObject({ ...figures, priority: 'normal', resetTime: expect.any(Date) })
+    })
+  }
 
   it('drops what is over the limit, where that is said', () =>
     echoing(

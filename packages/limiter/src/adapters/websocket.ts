@@ -15,10 +15,10 @@ export interface WebSocketOptions extends GateOptions<WebSocketArgs> {
    * What becomes of a message over the limit: the socket is closed with 1008, with the wait as its reason (default),
    * or the message is dropped, or a function decides.
    */
-  readonly onRefused?: 'close' | 'drop' | ((socket: WebSocket, info: RateLimitInfo | undefined) => void)
+  readonly onRefused?: 'close' | 'drop' | ((socket: WebSocket, info: RateLimitInfo) => void)
 }
 
-type Listener = (data: RawData, isBinary: boolean) => void
+type Listener = (data: RawData, isBinary: boolean, info: RateLimitInfo) => void
 
 /**
  * Limits the messages of sockets of `ws`: call it with each new connection in place of `socket.on('message', …)`.
@@ -56,7 +56,7 @@ export function rateLimit(
       const verdict = await gate.enter({ ...opened, args: [socket, request, data], request: {} })
       if (!(await verdict.wait(closed.signal)) || socket.readyState !== socket.OPEN) return
       if (verdict.refusal !== undefined) refuse(socket, verdict)
-      else listener(data, isBinary)
+      else listener(data, isBinary, verdict.info)
     }
     socket.on('message', (data, isBinary) => {
       limiter(data, isBinary).catch((error) => {

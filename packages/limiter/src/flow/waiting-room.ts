@@ -1,4 +1,4 @@
-import type { Timers } from './timers.ts'
+import { startTimer, type Timers } from './timers.ts'
 
 /** Holds requests back, so many at once. */
 export class WaitingRoom {
@@ -22,13 +22,13 @@ export class WaitingRoom {
   wait(ms: number, leaving: AbortSignal | undefined): Promise<boolean> {
     return new Promise((resolve) => {
       const go = (stayed: boolean): void => {
-        this.#timers.clearTimeout(timer as never)
+        stop()
         leaving?.removeEventListener('abort', leave)
         this.#taken--
         resolve(stayed)
       }
       const leave = (): void => go(false)
-      const timer = this.#timers.setTimeout(() => go(true), Math.ceil(ms))
+      const stop = startTimer(() => go(true), ms, { timers: this.#timers })
       if (leaving?.aborted) leave()
       else leaving?.addEventListener('abort', leave)
     })

@@ -1,4 +1,5 @@
 import { StoreError } from '../core/errors.ts'
+import { startTimer } from '../flow/timers.ts'
 
 interface WaitingPromise {
   readonly until: number
@@ -17,7 +18,7 @@ export class Deadline {
   readonly #ms: number
   readonly #now: () => number
   #queue: WaitingPromise[] = []
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #timing = false
 
   /** @param now monotonic milliseconds */
   constructor(ms: number, now: () => number) {
@@ -30,7 +31,7 @@ export class Deadline {
     return new Promise((resolve, reject) => {
       const waiting: WaitingPromise = { until: this.#now() + this.#ms, reject, done: false }
       this.#queue.push(waiting)
-      this.#timer ??= this.#wake(this.#ms)
+      if (!this.#timing) this.#wake(this.#ms)
       promise.then(
         (value) => {
           waiting.done = true
@@ -44,10 +45,9 @@ export class Deadline {
     })
   }
 
-  #wake(ms: number): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(() => this.#expire(), Math.ceil(ms))
-    timer.unref?.()
-    return timer
+  #wake(ms: number): void {
+    this.#timing = true
+    startTimer(() => this.#expire(), ms, { unref: true })
   }
 
   #expire(): void {
@@ -56,8 +56,9 @@ export class Deadline {
     const over = due < 0 ? this.#queue : this.#queue.slice(0, due)
     this.#queue = due < 0 ? [] : this.#queue.slice(due)
     // A process that was held up finds its timers due before it has read its sockets: the answers may lie there.
-    setTimeout(() => this.#reject(over), 0)
-    this.#timer = this.#queue.length === 0 ? undefined : this.#wake(this.#queue[0]!.until - now)
+    startTimer(() => this.#reject(over), 0)
+    if (this.#queue.length === 0) this.#timing = false
+    else this.#wake(this.#queue[0]!.until - now)
   }
 
   #reject(over: readonly WaitingPromise[]): void {

@@ -1,4 +1,5 @@
 import { ConfigError } from '../core/errors.ts'
+import { startTimer } from '../flow/timers.ts'
 import type { Observer } from '../observe/events.ts'
 import { KeyLease, type Shared } from './prefetch/key-lease.ts'
 import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
@@ -36,7 +37,7 @@ export class PrefetchStore implements Store<true> {
   /** By namespace and key. */
   readonly #leases = new Map<string, Map<string, KeyLease>>()
   #size = 0
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #stopTimer: (() => void) | undefined
 
   constructor(store: Store, options: PrefetchOptions = {}) {
     const { nodes = 2, idleMs = 1_000, maxKeys = 10_000, now = () => performance.now(), observe } = options
@@ -88,8 +89,8 @@ export class PrefetchStore implements Store<true> {
 
   /** Gives back all leases; the store stays open. Never rejects. */
   async release(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#stopTimer?.()
+    this.#stopTimer = undefined
     const leases = [...this.#all()]
     this.#leases.clear()
     this.#size = 0
@@ -115,7 +116,7 @@ export class PrefetchStore implements Store<true> {
     const ofNamespace = this.#leases.get(step.rule.namespace) ?? new Map<string, KeyLease>()
     this.#leases.set(step.rule.namespace, ofNamespace.set(step.key, lease))
     this.#size++
-    this.#timer ??= this.#wake()
+    this.#stopTimer ??= this.#wake()
     return lease
   }
 
@@ -146,10 +147,8 @@ export class PrefetchStore implements Store<true> {
     return this.#shared.store.decide(steps, peek)
   }
 
-  #wake(): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(() => this.#sweep(), this.#idle / 2)
-    timer.unref?.()
-    return timer
+  #wake(): () => void {
+    return startTimer(() => this.#sweep(), this.#idle / 2, { unref: true })
   }
 
   #sweep(): void {
@@ -159,6 +158,6 @@ export class PrefetchStore implements Store<true> {
       this.#forget(lease.step)
       void lease.retire()
     }
-    this.#timer = this.#size === 0 ? undefined : this.#wake()
+    this.#stopTimer = this.#size === 0 ? undefined : this.#wake()
   }
 }

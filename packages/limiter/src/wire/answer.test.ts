@@ -64,7 +64,12 @@ describe('an answer', () => {
     const [first, second] = replies(2, { ...once, onLimit: 'deprioritize' })
     expect(Object.getOwnPropertySymbols(answerOf(first!))).toEqual([])
     expect(answerOf(first!)).not.toHaveProperty('priority')
-    expect(answerOf(second!).priority).toBe('low')
+    expect(answerOf(first!)).not.toHaveProperty('upstreamHeaders')
+    expect(answerOf(second!)).toMatchObject({
+      priority: 'low',
+      upstreamHeaders: { 'Sluice-Priority': 'low' },
+      policies: [{ deprioritizes: true }],
+    })
   })
 
   it('may have fields of a later version, at any depth', () => {

@@ -18,7 +18,7 @@ export interface FiguresBody {
 
 export interface PolicyBody
   extends FiguresBody,
-    Pick<PolicyFigures, 'windowSeconds' | 'shadow' | 'soft' | 'blocked'> {}
+    Pick<PolicyFigures, 'windowSeconds' | 'shadow' | 'deprioritizes' | 'soft' | 'blocked'> {}
 
 /** The answer to `POST /v1/check`: a decision. */
 export interface AnswerBody extends FiguresBody {
@@ -26,8 +26,10 @@ export interface AnswerBody extends FiguresBody {
   readonly policies: readonly PolicyBody[]
   /** Made without the store, by the rule's failure policy. */
   readonly degraded: boolean
-  /** Over a limit that only asks to be served last. */
+  /** Over a limit that only lowers the priority. */
   readonly priority?: 'low'
+  /** What to set on the request where it is passed on to the next hop; absent where there is nothing. */
+  readonly upstreamHeaders?: Readonly<Record<string, string>>
   /** What the caller's own client should be sent. */
   readonly headers: Readonly<Record<string, string>>
 }
@@ -48,17 +50,20 @@ const ALWAYS = exactly(true)
 const POLICY = openFields<PolicyBody>(FIGURES, {
   windowSeconds: FINITE,
   shadow: ALWAYS,
+  deprioritizes: ALWAYS,
   soft: ALWAYS,
   blocked: ALWAYS,
 })
 
+type OptionalField = 'priority' | 'upstreamHeaders'
+
 /** The fields of an answer, for every answer that has them. */
 export const ANSWER_FIELDS: {
-  readonly required: Checks<AnswerBody, Exclude<keyof AnswerBody, 'priority'>>
-  readonly optional: Checks<AnswerBody, 'priority'>
+  readonly required: Checks<AnswerBody, Exclude<keyof AnswerBody, OptionalField>>
+  readonly optional: Checks<AnswerBody, OptionalField>
 } = {
   required: { ...FIGURES, policies: list(POLICY), degraded: FLAG, headers: map(ANY_TEXT) },
-  optional: { priority: exactly('low') },
+  optional: { priority: exactly('low'), upstreamHeaders: map(ANY_TEXT) },
 }
 
 const ANSWER = openFields<AnswerBody>(ANSWER_FIELDS.required, ANSWER_FIELDS.optional)
@@ -76,6 +81,7 @@ const BATCH_ANSWER = list(ANSWER_OR_PROBLEM)
  */
 export function answerOf({ decision, response }: Reply): AnswerBody {
   const { priority } = decision
+  const { upstreamHeaders } = response
   const body: AnswerBody = {
     policy: decision.policy,
     allowed: decision.allowed,
@@ -89,7 +95,11 @@ export function answerOf({ decision, response }: Reply): AnswerBody {
     degraded: decision.degraded,
     headers: headerMap(response),
   }
-  return priority === undefined ? body : { ...body, priority }
+  return {
+    ...body,
+    ...(priority && { priority }),
+    ...(upstreamHeaders && { upstreamHeaders: Object.fromEntries(upstreamHeaders) }),
+  }
 }
 
 /**
@@ -119,7 +129,7 @@ export function readBatchAnswer(value: unknown): readonly (AnswerBody | ProblemB
  * @example
  * decisionFrom(readAnswer(await response.json())).remaining
  */
-export function decisionFrom({ headers: _, ...answer }: AnswerBody): Decision {
+export function decisionFrom({ headers: _, upstreamHeaders: _mark, ...answer }: AnswerBody): Decision {
   return { ...answer, ...limitsOf(answer), policies: answer.policies.map(policyFrom) }
 }
 

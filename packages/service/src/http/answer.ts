@@ -9,6 +9,7 @@ const NUMBER_SCHEMA: Schema = { type: 'number' }
 const NULLABLE_SCHEMA: Schema = { type: 'number', nullable: true }
 const TEXT_SCHEMA: Schema = { type: 'string' }
 const FLAG_SCHEMA: Schema = { type: 'boolean' }
+const HEADERS_SCHEMA: Schema = { type: 'object', additionalProperties: TEXT_SCHEMA }
 
 const FIGURES_SCHEMA: Readonly<Record<keyof FiguresBody, Schema>> = {
   policy: TEXT_SCHEMA,
@@ -25,6 +26,7 @@ const POLICY_SCHEMA: Readonly<Record<keyof PolicyBody, Schema>> = {
   ...FIGURES_SCHEMA,
   windowSeconds: NUMBER_SCHEMA,
   shadow: FLAG_SCHEMA,
+  deprioritizes: FLAG_SCHEMA,
   soft: FLAG_SCHEMA,
   blocked: FLAG_SCHEMA,
 }
@@ -35,5 +37,6 @@ export const ANSWER_SCHEMA: Readonly<Record<keyof AnswerBody, Schema>> = {
   policies: { type: 'array', items: { type: 'object', properties: POLICY_SCHEMA } },
   degraded: FLAG_SCHEMA,
   priority: TEXT_SCHEMA,
-  headers: { type: 'object', additionalProperties: TEXT_SCHEMA },
+  headers: HEADERS_SCHEMA,
+  upstreamHeaders: HEADERS_SCHEMA,
 }

@@ -11,6 +11,7 @@ limits:
   - { name: model, when: { path: /chat }, key: ["header:x-model"], limit: 1/hour }
   - { name: each, when: { path: /each }, key: [user, tenant], limit: 1/hour }
   - { name: cost, when: { path: /cost }, key: [], limit: 10/hour, algorithm: fixed-window }
+  - { name: low, when: { path: /low }, key: [], limit: 1/hour, on_limit: deprioritize }
   - { name: watched, when: { path: /watched }, key: [], limit: 1/hour, mode: shadow }
 `
 let service: ServiceBench
@@ -52,6 +53,17 @@ describe('a decision', () => {
       degraded: false,
       headers: { 'RateLimit-Policy': '"login";q=2;w=60', RateLimit: '"login";r=1;t=60' },
     })
+  })
+
+  test('OF-13: over a limit that only deprioritizes, its headers are for the client and its mark for the next hop', async () => {
+    const first = await ask('/low')
+    expect(first.body).not.toHaveProperty('upstreamHeaders')
+    const { body } = await ask('/low')
+    expect(body).toMatchObject({ allowed: true, policy: 'low', limit: 1, remaining: 0, priority: 'low' })
+    expect(body).toMatchObject({ policies: [{ policy: 'low', allowed: false, deprioritizes: true }] })
+    expect(body).toMatchObject({ upstreamHeaders: { 'Sluice-Priority': 'low' } })
+    expect(body).toMatchObject({ headers: { RateLimit: expect.stringMatching(/^"low";r=0;t=3600$/) } })
+    expect(body).not.toHaveProperty(['headers', 'Sluice-Priority'])
   })
 
   test('is 200 when it refuses, and says what the client should be told', async () => {

@@ -9,6 +9,7 @@ domain: shop
 limits:
   - { name: login, when: { path: /login }, key: [ip], limit: 2/minute, soft: 50%, on_store_error: closed }
   - { name: watched, when: { path: /watched }, key: [], limit: 1/minute, mode: shadow }
+  - { name: low, when: { path: /low }, key: [], limit: 1/minute, on_limit: deprioritize }
   - { name: user, when: { path: /user }, key: [user], limit: 1/minute }
 descriptors:
   - { key: to, detailed_metric: true, rate_limit: { unit: day, requests_per_unit: 1 } }
@@ -63,6 +64,15 @@ test('counts what each policy said, soft marks, missing keys, and what shadows w
   expect(samples.get('sluice_store_keys')).toBe(2)
   expect(samples.get('sluice_rules_reloads_total{result="changed"}')).toBe(1)
   expect(samples.get('sluice_rules_last_reload_successful')).toBe(1)
+})
+
+test('OF-13: counts what was admitted at low priority by itself, not as a shadow or a refusal', async () => {
+  const service = await open()
+  for (let i = 0; i < 3; i++) await check(service, '/low')
+  const samples = await scrape(service)
+  const outcomes = ['allowed', 'limited', 'would_limit', 'deprioritized', 'error']
+  expect(outcomes.map((outcome) => samples.get(decisions('low', outcome)))).toEqual([1, 0, 0, 2, 0])
+  expect(samples.get('sluice_requests_total{domain="shop",outcome="allowed"}')).toBe(3)
 })
 
 test('looking is not counted, and does not count twice when scraped twice', async () => {

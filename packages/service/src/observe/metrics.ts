@@ -133,11 +133,12 @@ function reportPolicies(tallies: Tallies, registers: Registry[]): void {
     'What each policy said, for itself: error means without the store, would_limit is said in shadow mode',
     ['domain', 'policy', 'outcome'],
     policies,
-    ({ domain, policy, allowed, limited, error, shadow }) => [
+    ({ domain, policy, allowed, limited, error, shadow, deprioritized }) => [
       [{ domain, policy, outcome: 'allowed' }, allowed],
       [{ domain, policy, outcome: 'limited' }, limited],
       [{ domain, policy, outcome: 'error' }, error],
       [{ domain, policy, outcome: 'would_limit' }, shadow],
+      [{ domain, policy, outcome: 'deprioritized' }, deprioritized],
     ],
   )
   registerCounter(

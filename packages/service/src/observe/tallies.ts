@@ -11,6 +11,8 @@ export interface PolicyTally {
   error: number
   /** Would have been refused, in shadow mode. */
   shadow: number
+  /** Admitted at low priority. */
+  deprioritized: number
   /** Past the soft threshold. */
   soft: number
   /** Skipped, because the request lacked a part of the key. */
@@ -65,17 +67,20 @@ export class Tallies {
     if (policy !== OTHERS && (this.policies.length >= MOST_POLICIES || !this.#known(domain, policy))) {
       return this.#policy(domain, OTHERS)
     }
-    const tally = { domain, policy, allowed: 0, limited: 0, error: 0, shadow: 0, soft: 0, keyMissing: 0 }
+    const none = { allowed: 0, limited: 0, error: 0, shadow: 0, deprioritized: 0, soft: 0, keyMissing: 0 }
+    const tally = { domain, policy, ...none }
     this.policies.push(tally)
     this.#byName.set(domain, tallies.set(policy, tally))
     return tally
   }
 }
 
-function count(tally: PolicyTally, { allowed, shadow, soft }: PolicyFigures, degraded: boolean): void {
+function count(tally: PolicyTally, figures: PolicyFigures, degraded: boolean): void {
+  const { allowed, shadow, deprioritizes, soft } = figures
   if (degraded) tally.error++
   else if (allowed) tally.allowed++
   else if (shadow === true) tally.shadow++
+  else if (deprioritizes === true) tally.deprioritized++
   else tally.limited++
   if (soft === true) tally.soft++
 }

@@ -227,7 +227,7 @@ describe('a gate', () => {
       })
     const open = make('open')
     for (const { refusal, info } of [await open.enter(incoming()), await open.enter(incoming())]) {
-      expect([refusal, info]).toEqual([undefined, undefined])
+      expect([refusal, info.limit]).toEqual([undefined, Number.POSITIVE_INFINITY])
     }
     expect((await make('closed').enter(incoming())).refusal?.status).toBe(503)
     expect(log).toHaveLength(2)

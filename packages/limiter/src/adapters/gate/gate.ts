@@ -11,10 +11,11 @@ import { limitSourceOf } from './limits/choose-source.ts'
 import type { LimitSource } from './limits/limit-source.ts'
 import type { GateOptions } from './options/options.ts'
 import { type GateSettings, gateSettingsOf } from './options/settings.ts'
-import { infoOf, type RateLimitInfo } from './verdict/info.ts'
+import { infoOf, type RateLimitInfo, refusedFor, UNLIMITED } from './verdict/info.ts'
 import { plainProblem } from './verdict/refusal.ts'
-import { type Evaluation, evaluationOn } from './verdict/several-limiters.ts'
-import { PASS, type Verdict } from './verdict/verdict.ts'
+import { type Evaluation, evaluationOn, infoOn } from './verdict/several-limiters.ts'
+import { showFigures } from './verdict/show-figures.ts'
+import { plainVerdict, type Verdict } from './verdict/verdict.ts'
 import { verdictMaker } from './verdict/verdict-maker.ts'
 
 /** What every adapter is built on: requests in, verdicts out, nothing of any framework. */
@@ -31,23 +32,10 @@ export interface Gate<N extends FrameworkArgs> {
   readonly requestPropertyName: string
 }
 
-const FORBIDDEN: Verdict = {
-  ...PASS,
-  refusal: plainProblem(403, 'Forbidden', 'This caller is not admitted.'),
-}
-/** For requests without a key, where those are refused: no wait helps. */
-const KEYLESS_REFUSAL: Decision = {
-  allowed: false,
-  policy: 'missing-key',
-  limit: 0,
-  remaining: 0,
-  retryAfterMs: null,
-  moreAfterMs: null,
-  resetAfterMs: null,
-  delayMs: 0,
-  policies: [],
-  degraded: false,
-}
+/** Refusals that have nothing to do with a quota: no wait helps. */
+const KEYLESS = refusedFor('missing-key')
+const DENIED = refusedFor('deny-list')
+const UNREADABLE = refusedFor('bad-request')
 
 /**
  * @param more names of options that the framework's adapter reads itself
@@ -61,19 +49,40 @@ export function createGate<N extends FrameworkArgs>(
   more: readonly string[] = [],
 ): Gate<N> {
   const settings = gateSettingsOf(options, more)
-  const { requestPropertyName, wallClock } = settings
+  const { requestPropertyName: name, wallClock } = settings
   const source = limitSourceOf(settings)
   const evaluate = evaluator(settings, source)
+  const asksBefore = hasFunctions(settings)
+  /** A request that cannot be decided is its client's mistake; all else is the application's. */
+  const failed = (error: unknown, incoming: IncomingRequest<N>, evaluation: Evaluation): Verdict => {
+    if (!(error instanceof BadQuestion)) throw error
+    const info = showFigures(incoming, evaluation, UNREADABLE, undefined, wallClock())
+    return plainVerdict(info, plainProblem(400, 'Bad Request', error.message))
+  }
+  const caught = async (
+    verdict: Promise<Verdict>,
+    incoming: IncomingRequest<N>,
+    evaluation: Evaluation,
+  ): Promise<Verdict> => {
+    try {
+      return await verdict
+    } catch (error) {
+      return failed(error, incoming, evaluation)
+    }
+  }
   const gate: Gate<N> = {
-    requestPropertyName,
+    requestPropertyName: name,
     enter(incoming) {
-      const evaluation = evaluationOn(incoming.request, gate)
-      if (evaluation === undefined) return PASS
+      const evaluation = evaluationOn(incoming.request, gate, name)
+      if (evaluation === undefined) {
+        return plainVerdict(infoOn(incoming.request, name) ?? infoOf(UNLIMITED, undefined, wallClock()))
+      }
+      if (asksBefore) showFigures(incoming, evaluation, UNLIMITED, undefined, wallClock())
       try {
         const verdict = evaluate(incoming, evaluation)
-        return isPromise(verdict) ? verdict.catch(badRequest) : verdict
+        return isPromise(verdict) ? caught(verdict, incoming, evaluation) : verdict
       } catch (error) {
-        return badRequest(error)
+        return failed(error, incoming, evaluation)
       }
     },
     async peek(key) {
@@ -84,10 +93,13 @@ export function createGate<N extends FrameworkArgs>(
   return gate
 }
 
-/** A request that cannot be decided is its client's mistake; all else is the application's. */
-function badRequest(error: unknown): Verdict {
-  if (!(error instanceof BadQuestion)) throw error
-  return { ...PASS, refusal: plainProblem(400, 'Bad Request', error.message) }
+/** Whether functions of the options are called before the decision. */
+function hasFunctions<N extends FrameworkArgs>(settings: GateSettings<N>): boolean {
+  const { skip, key, address, cost, limit, plan, attributes, policies = {} } = settings
+  const asked = [skip, key, address, cost, limit, plan, attributes]
+  return [...asked, ...Object.values(policies).map((each) => each.limit)].some(
+    (each) => typeof each === 'function',
+  )
 }
 
 /** The steps of one request: is it skipped, who calls, is the caller listed, what do the limits decide. */
@@ -95,12 +107,12 @@ function evaluator<N extends FrameworkArgs>(
   settings: GateSettings<N>,
   source: LimitSource<N>,
 ): (incoming: IncomingRequest<N>, evaluation: Evaluation) => MaybePromise<Verdict> {
-  const { skip, cost = 1, denyList = [], allowList = [] } = settings
+  const { skip, cost = 1, denyList = [], allowList = [], wallClock } = settings
   const findCaller = callerOf(settings)
   const warn = proxyWarnings(settings)
   const verdict = verdictMaker(settings, source)
-  const denied = callerList(denyList.map((entry) => [entry, FORBIDDEN]))
-  const exempt = callerList(allowList.map((entry) => [entry, PASS]))
+  const denied = callerList(denyList.map((entry) => [entry, true]))
+  const exempt = callerList(allowList.map((entry) => [entry, true]))
 
   if (typeof cost === 'number') checkedCost(cost)
   const decided: (incoming: IncomingRequest<N>, caller: Caller) => MaybePromise<Decision> =
@@ -111,6 +123,9 @@ function evaluator<N extends FrameworkArgs>(
             source.check(incoming, caller, checkedCost(cost)),
           )
 
+  const passed = (incoming: IncomingRequest<N>, evaluation: Evaluation, shown: string | undefined): Verdict =>
+    plainVerdict(showFigures(incoming, evaluation, UNLIMITED, shown, wallClock()))
+
   const identified = (
     caller: Caller,
     incoming: IncomingRequest<N>,
@@ -118,9 +133,12 @@ function evaluator<N extends FrameworkArgs>(
   ): MaybePromise<Verdict> => {
     const { shown, address, keyless } = caller
     warn?.(incoming, address)
-    const listed = denied?.(shown, address) ?? (keyless === 'skip' ? PASS : exempt?.(shown, address))
-    if (listed !== undefined) return listed
-    const decision = keyless === 'deny' ? KEYLESS_REFUSAL : decided(incoming, caller)
+    if (denied?.(shown, address)) {
+      const info = showFigures(incoming, evaluation, DENIED, shown, wallClock())
+      return plainVerdict(info, plainProblem(403, 'Forbidden', 'This caller is not admitted.'))
+    }
+    if (keyless === 'skip' || exempt?.(shown, address)) return passed(incoming, evaluation, shown)
+    const decision = keyless === 'deny' ? KEYLESS : decided(incoming, caller)
     return isPromise(decision)
       ? andThenWith(decision, verdict, incoming, evaluation, caller)
       : verdict(decision, incoming, evaluation, caller)
@@ -134,6 +152,6 @@ function evaluator<N extends FrameworkArgs>(
   if (skip === undefined) return entered
   return (incoming, evaluation) =>
     andThen(maybePromise(skip(...incoming.args)), (skipped) =>
-      skipped ? PASS : entered(incoming, evaluation),
+      skipped ? passed(incoming, evaluation, undefined) : entered(incoming, evaluation),
     )
 }

@@ -1,3 +1,5 @@
+import type { RateLimitInfo } from './verdict/info.ts'
+
 /** What a framework passes to its middleware, such as `[req, res]` or `[ctx]`: handed on to the user's functions. */
 export type FrameworkArgs = readonly unknown[]
 
@@ -17,6 +19,12 @@ export interface IncomingRequest<N extends FrameworkArgs> {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The framework's own request: one object, however many limiters it meets, on which they record their decisions. */
   readonly request: object
+  /**
+   * Shows the application its figures: called before any function of the options, and again when the request is
+   * decided. Default: they become a property of `request`.
+   * @param name `requestPropertyName` of the options
+   */
+  show?(name: string, info: RateLimitInfo): void
 }
 
 /** What became of a request. */

@@ -46,8 +46,8 @@ export function chargesOf(
 }
 
 /**
- * The step that decided a request: its rule is the one that `decision.policy` names. `undefined` where no rule could
- * refuse, and for a decision that was read from text.
+ * The step that decided a request: its rule is the one that `decision.policy` names. `undefined` where all rules
+ * are in shadow mode, and for a decision that was read from text.
  * @example
  * const decision = limiter.check('ada')
  * bindingStep(decision)?.key // 'ada'

@@ -12,13 +12,16 @@ export interface PolicyFigures extends Figures {
   readonly windowSeconds?: number | undefined
   /** Reports only, never refuses. */
   readonly shadow?: true
+  /** Over its limit it lowers the priority, and never refuses. */
+  readonly deprioritizes?: true
   /** Past its soft threshold. */
   readonly soft?: true
 }
 
 /**
  * The answer to one request: the figures are those of the *binding* policy, the one that decided: on a refusal
- * that with the longest wait, else that with the least remaining; ties go to the first. Durations are in
+ * that with the longest wait, else that with the least remaining; ties go to the first. A policy that only lowers the
+ * priority binds where none can refuse, and then `remaining` is what is left at normal priority. Durations are in
  * milliseconds and may carry a fraction; they count from the decision. A decision is not changed later.
  */
 export interface Decision extends Figures {
@@ -41,7 +44,7 @@ export interface Receipt {
   readonly outcome: Outcome
   /** Admitted, and not only looked at. */
   readonly charged: boolean
-  /** The step that decided; `undefined` when none can refuse. */
+  /** The step that decided; `undefined` when all are in shadow mode, or there is none. */
   readonly binding: Step | undefined
 }
 
@@ -66,9 +69,9 @@ export function decisionOf(steps: readonly Step[], outcome: Outcome, peek: boole
   if (steps.length === 1) {
     const { role } = steps[0]!.rule
     const own = figures[0]!
-    const bound = canRefuse(role) ? 0 : -1
     const low = allowed && !own.allowed && role === 'deprioritize'
-    return new DecisionRecord(steps, outcome, peek, bound, bound < 0 ? 0 : own.delayMs, low)
+    const delayMs = canRefuse(role) ? own.delayMs : 0
+    return new DecisionRecord(steps, outcome, peek, role === 'shadow' ? -1 : 0, delayMs, low)
   }
   let low = false
   let delayMs = 0
@@ -77,7 +80,8 @@ export function decisionOf(steps: readonly Step[], outcome: Outcome, peek: boole
     if (role === 'deprioritize' && !figures[i]!.allowed) low = true
     if (canRefuse(role) && figures[i]!.delayMs > delayMs) delayMs = figures[i]!.delayMs
   }
-  const bound = binding(figures, allowed, (i) => canRefuse(steps[i]!.rule.role))
+  let bound = binding(figures, allowed, (i) => canRefuse(steps[i]!.rule.role))
+  if (bound < 0) bound = binding(figures, allowed, (i) => steps[i]!.rule.role === 'deprioritize')
   return new DecisionRecord(steps, outcome, peek, bound, delayMs, low && allowed)
 }
 
@@ -102,7 +106,7 @@ class DecisionRecord implements Decision {
   /** Units of the cost that were given back already. */
   #refunded = 0
 
-  /** @param bound the place of the step that decided; −1: none can refuse */
+  /** @param bound the place of the step that decided; −1: none did */
   constructor(
     steps: readonly Step[],
     outcome: Outcome,
@@ -190,7 +194,7 @@ function policyFigures({ name, windowSeconds, role, soft }: Rule, own: Figures):
     policy: name,
     ...own,
     windowSeconds,
-    ...(canRefuse(role) ? undefined : { shadow: true }),
+    ...(role === 'shadow' ? { shadow: true } : role === 'deprioritize' ? { deprioritizes: true } : undefined),
     ...(soft !== undefined && own.limit - own.remaining >= soft * own.limit ? { soft: true } : undefined),
   }
 }

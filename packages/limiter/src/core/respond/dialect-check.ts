@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.ts'
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
 /** What an answer says beside the dialects: another line of that name would contradict it. */
-const OURS = ['retry-after', 'cache-control', 'content-type', 'sluice-priority']
+const OURS = ['retry-after', 'cache-control', 'content-type']
 
 /**
  * An object as the dialect that it is.

@@ -103,8 +103,8 @@ export interface ReportOptions {
 }
 
 /**
- * What clients may know of a decision. Shadow policies are left out, and a degraded decision reports none: its
- * figures are not those of the quota.
+ * What clients may know of a decision. Shadow policies are left out, and so are those that lower the priority where
+ * others can refuse. A degraded decision reports none: its figures are not those of the quota.
  * @example
  * const report = reportOf(decision, { nowMs: Date.now() })
  * const headers = dialectsOf('ietf').flatMap((dialect) => dialect.headers(report))
@@ -138,5 +138,11 @@ function marked(policies: readonly PolicyFigures[], options: ReportOptions): rea
 
 function enforced(policies: readonly PolicyFigures[]): readonly PolicyFigures[] {
   if (policies.length === 1 && policies[0]!.shadow !== true) return policies
-  return policies.filter(({ shadow }) => shadow !== true)
+  const refusing = policies.filter(isEnforced)
+  return refusing.length > 0 ? refusing : policies.filter(({ shadow }) => shadow !== true)
+}
+
+/** Whether a policy is one that refuses requests over its limit. */
+export function isEnforced({ shadow, deprioritizes }: PolicyFigures): boolean {
+  return shadow !== true && deprioritizes !== true
 }

@@ -45,9 +45,27 @@ describe('an admitted request', () => {
     expect(respondTo(none, { nowMs: NOW }).headers).toEqual([])
   })
 
-  it('tells the next hop to serve it last', () => {
-    const low = decision([figures()], { priority: 'low' })
-    expect(respondTo(low, { nowMs: NOW, when: 'denied' }).headers).toEqual([['Sluice-Priority', 'low']])
+  it('OF-13: tells the next hop to serve it last, and the client of its figures', () => {
+    const own = refusing({ deprioritizes: true })
+    const low = decision([own], { allowed: true, priority: 'low' })
+    expect(respondTo(low, { nowMs: NOW })).toEqual({
+      status: 200,
+      headers: [
+        ['RateLimit-Policy', '"hour";q=100;w=3600'],
+        ['RateLimit', '"hour";r=0;t=2'],
+      ],
+      upstreamHeaders: [['Sluice-Priority', 'low']],
+    })
+    expect(respondTo(decision([figures()]), { nowMs: NOW })).not.toHaveProperty('upstreamHeaders')
+  })
+
+  it('OF-13: does not show limits that only deprioritize where others can refuse', () => {
+    const low = figures({ policy: 'low', allowed: false, remaining: 0, deprioritizes: true })
+    const admitted = decision([low, figures()], { allowed: true, priority: 'low' })
+    expect(respondTo(admitted, { nowMs: NOW }).headers[1]).toEqual(['RateLimit', '"hour";r=40;t=2'])
+    const { headers, body } = respondTo(decision([low, refusing()]), { nowMs: NOW })
+    expect(headers[0]).toEqual(['RateLimit-Policy', '"hour";q=100;w=3600'])
+    expect(body?.['violated-policies']).toEqual(['hour'])
   })
 
   it('does not show shadow policies', () => {

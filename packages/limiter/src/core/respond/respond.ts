@@ -1,5 +1,5 @@
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
-import { type Dialect, type Header, type ReportOptions, reportOf } from './dialect.ts'
+import { type Dialect, type Header, isEnforced, type ReportOptions, reportOf } from './dialect.ts'
 import { type Dialects, dialectsOf } from './dialects.ts'
 import { type Jitter, jittered } from './jitter.ts'
 import { type Problem, type ProblemKind, problemOf } from './problem.ts'
@@ -21,23 +21,26 @@ export interface RespondOptions extends ReportOptions {
 export interface LimitResponse {
   readonly status: 200 | 429 | 503
   readonly headers: Header[]
+  /** To be set on the request where it is passed on, for the next hop; absent where there is nothing to say. */
+  readonly upstreamHeaders?: Header[]
   /** On a refusal. */
   readonly body?: Problem
 }
 
 /**
  * A decision as HTTP: 429 for a quota, 503 when it was refused without the store. A refusal carries Retry-After,
- * unless no wait helps, a problem, and `Cache-Control: no-store` (RFC 6585 §4: a 429 must not be stored). An
- * admitted request over a limit that only asks to be served last carries `Sluice-Priority: low`, for the next hop.
+ * unless no wait helps, a problem, and `Cache-Control: no-store` (RFC 6585 §4: a 429 must not be stored). For
+ * the next hop, an admitted request over a limit that only lowers the priority has `Sluice-Priority: low`.
  * @throws ConfigError for dialects that dialectsOf refuses
  * @example
  * const { status, headers, body } = respondTo(decision, { dialect: 'ietf', nowMs: Date.now() })
  */
 export function respondTo(decision: Decision, options: RespondOptions): LimitResponse {
   const chosen = dialectsOf(options.dialect ?? 'ietf')
-  return decision.allowed
-    ? { status: 200, headers: admittedHeaders(decision, chosen, options.when, options) }
-    : refusal(decision, chosen, options)
+  if (!decision.allowed) return refusal(decision, chosen, options)
+  const headers = admittedHeaders(decision, chosen, options.when, options)
+  if (decision.priority === undefined) return { status: 200, headers }
+  return { status: 200, headers, upstreamHeaders: [['Sluice-Priority', decision.priority]] }
 }
 
 /** The headers of an admitted request: all that most responses need. */
@@ -47,9 +50,7 @@ export function admittedHeaders(
   when: RespondOptions['when'],
   options: ReportOptions,
 ): Header[] {
-  const headers = when === 'denied' ? [] : headersFor(decision, chosen, options)
-  if (decision.priority === undefined) return headers
-  return [...headers, ['Sluice-Priority', decision.priority]]
+  return when === 'denied' ? [] : headersFor(decision, chosen, options)
 }
 
 function headersFor(decision: Decision, chosen: readonly Dialect[], options: ReportOptions): Header[] {
@@ -67,7 +68,7 @@ function refusal(decision: Decision, chosen: readonly Dialect[], options: Respon
   if (retry !== undefined)
     headers.push(['Retry-After', retryAfter(retry, options.retryAfter ?? 'seconds', nowMs)])
   headers.push(['Cache-Control', 'no-store'], ['Content-Type', 'application/problem+json'])
-  const refusing = decision.policies.filter(({ allowed, shadow }) => !allowed && shadow !== true)
+  const refusing = decision.policies.filter((own) => !own.allowed && isEnforced(own))
   const body = problemOf(
     kindOf(decision, refusing),
     refusing.map(({ policy }) => policy),

@@ -24,7 +24,7 @@ type Incoming = IncomingMessage & { readonly originalUrl?: string }
  * Its parts are looked up when they are read: most limiters need the peer alone. A class with declared fields (see
  * ARCHITECTURE.md, "Shaped for the engine").
  */
-class NodeRequest<N extends FrameworkArgs> implements IncomingRequest<N> {
+export class NodeRequest<N extends FrameworkArgs> implements IncomingRequest<N> {
   // Only declared: a field that is defined is written twice, and by a function of its own.
   declare readonly args: N
   declare readonly request: object
@@ -107,8 +107,6 @@ export interface ResponseWriter<T> {
   response(on: T): ServerResponse
   setHeader(on: T, name: string, value: string): void
   getHeader(on: T, name: string): unknown
-  /** Shows the application the figures. */
-  show(on: T, name: string, info: RateLimitInfo): void
 }
 
 /**
@@ -122,20 +120,16 @@ export function evaluated<N extends FrameworkArgs, T>(
   on: T,
 ): MaybePromise<Verdict | undefined> {
   const entered = gate.enter(incoming)
-  return isPromise(entered)
-    ? andThenWith(entered, carriedOut, gate, writer, on)
-    : carriedOut(entered, gate, writer, on)
+  return isPromise(entered) ? andThenWith(entered, carriedOut, writer, on) : carriedOut(entered, writer, on)
 }
 
-function carriedOut<N extends FrameworkArgs, T>(
+function carriedOut<T>(
   verdict: Verdict,
-  gate: Gate<N>,
   writer: ResponseWriter<T>,
   on: T,
 ): MaybePromise<Verdict | undefined> {
-  const { info, exposed, delayMs } = verdict
+  const { exposed, delayMs } = verdict
   const response = writer.response(on)
-  if (info !== undefined) writer.show(on, gate.requestPropertyName, info)
   if (!response.headersSent) {
     // By index, here and in what every request runs through: iterators are several times the code.
     const headers = verdict.headers()
@@ -163,12 +157,6 @@ export const plainWriter: ResponseWriter<readonly [IncomingMessage, ServerRespon
   response: (args) => args[1],
   setHeader: (args, name, value) => args[1].setHeader(name, value),
   getHeader: (args, name) => args[1].getHeader(name),
-  show: (args, name, info) => showInfo(args[0], name, info),
-}
-
-/** Under the name that the options give, which types cannot know. */
-export function showInfo(request: object, name: string, info: RateLimitInfo): void {
-  ;(request as Record<string, unknown>)[name] = info
 }
 
 /** Sends a refusal. `Vary` and the like, set by others, stay. */
@@ -182,16 +170,23 @@ export function sendRefusal(
   response.end(text)
 }
 
+/** Whether `close` has come, or will not come again. @param response of HTTP/1 or HTTP/2 */
+function isClosed(response: ServerResponse & { readonly stream?: { readonly destroyed: boolean } }): boolean {
+  return response.closed || (response.stream ?? response.socket)?.destroyed === true
+}
+
 /** Aborts when the connection closes before the response is out. */
 function leaving(response: ServerResponse): AbortSignal {
   const controller = new AbortController()
-  if (response.closed || response.socket?.destroyed) controller.abort()
+  if (isClosed(response)) controller.abort()
   else response.once('close', () => controller.abort())
   return controller.signal
 }
 
 /** `finish` comes when all is handed to the system; `close` without it, when the connection broke before. */
 function onceOver(response: ServerResponse, settle: (outcome: ResponseOutcome) => unknown): void {
+  if (isClosed(response))
+    return void settle({ status: response.statusCode, aborted: !response.writableFinished })
   response.once('finish', () => settle({ status: response.statusCode, aborted: false }))
   response.once('close', () => settle({ status: response.statusCode, aborted: !response.writableFinished }))
 }

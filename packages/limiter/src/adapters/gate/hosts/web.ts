@@ -85,6 +85,16 @@ export function settledBy(response: Response, verdict: Verdict, method: string):
   )
 }
 
+/** What the application answers. Where it throws there is no response to wait for: the request is settled at once. */
+export async function orSettled<T>(answer: () => T | Promise<T>, settle: Verdict['settle']): Promise<T> {
+  try {
+    return await answer()
+  } catch (error) {
+    await settle?.({ aborted: false })
+    throw error
+  }
+}
+
 /** The same stream, that tells when it is over. */
 function watched(
   body: ReadableStream<Uint8Array>,

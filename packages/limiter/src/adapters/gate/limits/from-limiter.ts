@@ -5,6 +5,7 @@ import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
 import type { Reservation } from '../../../reservation.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import type { GateSettings } from '../options/settings.ts'
+import { refusedFor } from '../verdict/info.ts'
 import { type LimitSource, limiterHolds } from './limit-source.ts'
 
 /** How long a request may take before its cost can no longer be settled, where the user's limiter keeps it. */
@@ -29,8 +30,9 @@ export function fromLimiter<N extends FrameworkArgs>(settings: GateSettings<N>):
     if (!failing)
       logger.error(`rate limit: the store failed (${error.message}): ${onStoreError} until it answers`)
     failing = true
-    const outcome = { allowed: onStoreError !== 'closed', at: 0, figures: [], degraded: true } as const
-    return observed(decisionOf([], outcome, true))
+    if (onStoreError === 'closed')
+      return observed({ ...refusedFor('store'), retryAfterMs: 0, degraded: true })
+    return observed(decisionOf([], { allowed: true, at: 0, figures: [], degraded: true }, true))
   }
   const observed = (decision: Decision): Decision => {
     observe?.({ type: 'decided', domain: name, decision, peek: false })

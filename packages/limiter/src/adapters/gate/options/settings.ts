@@ -4,6 +4,8 @@ import { ConfigError } from '../../../core/errors.ts'
 import { nearest } from '../../../core/nearest.ts'
 import type { DialectName } from '../../../core/respond/dialects.ts'
 import type { Timers } from '../../../flow/timers.ts'
+import { maybePromise } from '../../../maybe-promise.ts'
+import type { Observer } from '../../../observe/events.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import type { AliasOptions, GateOptions, Logger } from './options.ts'
 
@@ -96,7 +98,21 @@ export function gateSettingsOf<N extends FrameworkArgs>(
     timers: globalThis as unknown as Timers,
     wallClock: wallClock(),
     ...settings,
+    ...(options.observe && { observe: harmless(options.observe, options.logger ?? console) }),
   } as GateSettings<N>
+}
+
+/** The same observer: its failure is logged, and is none of the request's. */
+function harmless(observe: Observer, logger: Logger): Observer {
+  const failed = (error: unknown): void => logger.error(`rate limit: observe failed (${String(error)})`)
+  return (event) => {
+    try {
+      const result = maybePromise<unknown>(observe(event))
+      if (result instanceof Promise) result.catch(failed)
+    } catch (error) {
+      failed(error)
+    }
+  }
 }
 
 function standard(value: AliasOptions<FrameworkArgs>['standardHeaders']): DialectName[] {

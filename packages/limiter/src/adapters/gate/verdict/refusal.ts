@@ -16,6 +16,8 @@ export interface Refusal {
   readonly text: string
   /** What `text` was made of. */
   readonly body: unknown
+  /** By a limit that is used up: not for want of the store (503), and not whatever the limits say (400, 403). */
+  readonly byQuota: boolean
 }
 
 /** Who asked, and when. */
@@ -28,12 +30,7 @@ export interface ReplyContext {
 export interface Replies<N extends FrameworkArgs> {
   /** @param decision none: no headers */
   headersOf(decision: Decision | undefined, context: ReplyContext): readonly Header[]
-  refusalTo(
-    decision: Decision,
-    args: N,
-    info: RateLimitInfo | undefined,
-    context: ReplyContext,
-  ): MaybePromise<Refusal>
+  refusalTo(decision: Decision, args: N, info: RateLimitInfo, context: ReplyContext): MaybePromise<Refusal>
   /** What to add to `Access-Control-Expose-Headers`. */
   readonly exposed: string | undefined
 }
@@ -66,11 +63,10 @@ export function repliesOf<N extends FrameworkArgs>(settings: GateSettings<N>): R
     },
     refusalTo(decision, args, info, context) {
       const { body: problem, status } = respond(decision, context)
-      if (status !== 429) return problemRefusal(problem!)
+      if (status !== 429) return problemRefusal(problem!, false)
       const code = statusCode ?? 429
-      return andThen(
-        maybePromise(typeof message === 'function' ? message(...args, info!) : message),
-        (own) => (own === undefined ? problemRefusal({ ...problem!, status: code }) : refusalWith(code, own)),
+      return andThen(maybePromise(typeof message === 'function' ? message(...args, info) : message), (own) =>
+        own === undefined ? problemRefusal({ ...problem!, status: code }, true) : refusalWith(code, own),
       )
     },
   }
@@ -78,21 +74,26 @@ export function repliesOf<N extends FrameworkArgs>(settings: GateSettings<N>): R
 
 /** A refusal that has nothing to do with a quota. */
 export function plainProblem(status: 400 | 403, title: string, detail: string): Refusal {
-  return problemRefusal({ status, type: 'about:blank', title, detail })
+  return problemRefusal({ status, type: 'about:blank', title, detail }, false)
 }
 
 function problemRefusal(
   problem: Omit<Problem, 'violated-policies' | 'status'> & { readonly status: number },
+  byQuota: boolean,
 ): Refusal {
   return {
     status: problem.status,
     type: 'application/problem+json',
     text: JSON.stringify(problem),
     body: problem,
+    byQuota,
   }
 }
 
 function refusalWith(status: number, body: unknown): Refusal {
-  if (typeof body === 'string') return { status, type: 'text/plain; charset=utf-8', text: body, body }
-  return { status, type: 'application/json; charset=utf-8', text: JSON.stringify(body) ?? '', body }
+  const byQuota = true
+  if (typeof body === 'string')
+    return { status, type: 'text/plain; charset=utf-8', text: body, body, byQuota }
+  const text = JSON.stringify(body) ?? ''
+  return { status, type: 'application/json; charset=utf-8', text, body, byQuota }
 }

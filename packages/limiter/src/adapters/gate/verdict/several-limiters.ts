@@ -1,6 +1,7 @@
 import { binding } from '../../../core/decide/combine.ts'
 import type { Decision, PolicyFigures } from '../../../core/decide/decision.ts'
 import type { Figures } from '../../../core/decide/figures.ts'
+import type { RateLimitInfo } from './info.ts'
 
 /** What one limiter has decided about a request, and those before it. */
 export interface Evaluation {
@@ -8,6 +9,9 @@ export interface Evaluation {
   readonly before: Evaluation | undefined
   /** Absent as long as it has not decided. */
   decision: Decision | undefined
+  /** What the application is shown, and under which name. */
+  readonly name: string
+  info: RateLimitInfo | undefined
 }
 
 /** Where it is recorded. A framework whose requests declare it spares them a change of shape. */
@@ -18,14 +22,33 @@ interface Recorded {
   [EVALUATION]?: Evaluation
 }
 
-/** A limiter's record on a request; `undefined` when it has one already: no limiter counts a request twice. */
-export function evaluationOn(request: Recorded, limiter: object): Evaluation | undefined {
+/** A limiter's new record on a request; `undefined` when it has one already: no limiter counts a request twice. */
+export function evaluationOn(request: Recorded, limiter: object, name: string): Evaluation | undefined {
   const before = request[EVALUATION]
   for (let each = before; each !== undefined; each = each.before)
     if (each.limiter === limiter) return undefined
-  const own = { limiter, before, decision: undefined }
+  const own = { limiter, before, decision: undefined, name, info: undefined }
   request[EVALUATION] = own
   return own
+}
+
+/** The figures that limiters up to this one have shown the application under a name. */
+export function infoUpTo(last: Evaluation | undefined, name: string): RateLimitInfo | undefined {
+  for (let each = last; each !== undefined; each = each.before)
+    if (each.info !== undefined && each.name === name) return each.info
+  return undefined
+}
+
+/** The same, up to the last limiter that the request has met. */
+export function infoOn(request: Recorded, name: string): RateLimitInfo | undefined {
+  return infoUpTo(request[EVALUATION], name)
+}
+
+/** Whether any limiter of this request has lowered its priority. */
+export function isLowered(last: Evaluation): boolean {
+  for (let each: Evaluation | undefined = last; each !== undefined; each = each.before)
+    if (each.decision?.priority === 'low') return true
+  return false
 }
 
 /** All decisions on a request as one. */
@@ -47,13 +70,12 @@ function upTo({ before, decision }: Evaluation): Decision | undefined {
 function together(earlier: Decision, own: Decision): Decision {
   if (earlier.degraded || earlier.policy === '' || (own.degraded && !own.allowed)) return own
   if (own.degraded || own.policy === '') return earlier
-  const { allowed, delayMs, priority = earlier.priority } = own
+  const { allowed, delayMs } = own
   return {
     ...stricter(earlier, own, allowed),
     allowed,
     delayMs,
     policies: distinctPolicies([...earlier.policies, ...own.policies], allowed),
-    ...(priority === undefined ? undefined : { priority }),
   }
 }
 

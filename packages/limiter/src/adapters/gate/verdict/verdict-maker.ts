@@ -9,10 +9,11 @@ import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
 import type { LimitSource } from '../limits/limit-source.ts'
 import type { Logger } from '../options/options.ts'
 import type { GateSettings } from '../options/settings.ts'
-import { infoOf, type RateLimitInfo } from './info.ts'
+import type { RateLimitInfo } from './info.ts'
 import { type Refusal, type Replies, type ReplyContext, repliesOf } from './refusal.ts'
 import { settlementOf } from './settlement.ts'
 import { decisionOn, type Evaluation } from './several-limiters.ts'
+import { showFigures } from './show-figures.ts'
 import type { Verdict } from './verdict.ts'
 
 /** Turns decisions into verdicts: with headers, the application's figures, the refusal, the wait. */
@@ -51,7 +52,7 @@ export function verdictMaker<N extends FrameworkArgs>(
   // Apart from what every request runs through: a function that holds closures makes a context each time.
   const refused = ({ args }: IncomingRequest<N>, verdict: VerdictRecord<N>): MaybePromise<Verdict> => {
     const { decision, info } = verdict
-    if (info !== undefined) void callHook(() => onLimitReached?.(...args, info), logger)
+    void callHook(() => onLimitReached?.(...args, info), logger)
     return andThen(replies.refusalTo(decision, args, info, verdict), (refusal) => {
       verdict.refusal = refusal
       return verdict
@@ -59,12 +60,14 @@ export function verdictMaker<N extends FrameworkArgs>(
   }
   const verdictFor = (
     incoming: IncomingRequest<N>,
-    decision: Decision,
+    evaluation: Evaluation,
     shown: string | undefined,
     delayMs: number,
   ): MaybePromise<Verdict> => {
+    const decision = evaluation.decision!
     const nowMs = wallClock(sameClock ? decidedAt(decision) : undefined)
-    const verdict = new VerdictRecord(replies, incoming.request, decision, shown, nowMs, delayMs)
+    const info = showFigures(incoming, evaluation, decision, shown, nowMs)
+    const verdict = new VerdictRecord(replies, incoming.request, decision, info, shown, nowMs, delayMs)
     if (delayMs > 0) verdict.wait = waiting(decision, delayMs)
     if (settlement !== undefined) verdict.settle = settlement(decision, incoming.args)
     return decision.allowed ? verdict : refused(incoming, verdict)
@@ -78,13 +81,13 @@ export function verdictMaker<N extends FrameworkArgs>(
     const late = outOfTurn(decision)
     evaluation.decision = late
     await giveBack(decision)
-    return verdictFor(incoming, late, shown, 0)
+    return verdictFor(incoming, evaluation, shown, 0)
   }
   return (decision, incoming, evaluation, { shown }) => {
     evaluation.decision = decision
     const delayMs = decision.allowed ? decision.delayMs : tarpitMs
-    if (delayMs === 0 || room.enter()) return verdictFor(incoming, decision, shown, delayMs)
-    if (!decision.allowed) return verdictFor(incoming, decision, shown, 0)
+    if (delayMs === 0 || room.enter()) return verdictFor(incoming, evaluation, shown, delayMs)
+    if (!decision.allowed) return verdictFor(incoming, evaluation, shown, 0)
     return crowdedOut(decision, incoming, evaluation, shown)
   }
 }
@@ -94,7 +97,7 @@ class VerdictRecord<N extends FrameworkArgs> implements Verdict, ReplyContext {
   // Of the first two most verdicts have nothing: to declare them makes no room. As for the others see NodeRequest.
   declare refusal?: Refusal
   declare settle?: Verdict['settle']
-  declare readonly info: RateLimitInfo | undefined
+  declare readonly info: RateLimitInfo
   declare readonly decision: Decision
   declare readonly shown: string | undefined
   declare private readonly replies: Replies<N>
@@ -106,11 +109,12 @@ class VerdictRecord<N extends FrameworkArgs> implements Verdict, ReplyContext {
     replies: Replies<N>,
     request: object,
     decision: Decision,
+    info: RateLimitInfo,
     shown: string | undefined,
     nowMs: number,
     delayMs: number,
   ) {
-    this.info = hasFigures(decision) ? infoOf(decision, shown, nowMs) : undefined
+    this.info = info
     this.decision = decision
     this.shown = shown
     this.replies = replies
@@ -144,11 +148,6 @@ async function callHook(hook: () => unknown, logger: Logger): Promise<void> {
   } catch (error) {
     logger.error(`rate limit: onLimitReached failed (${String(error)})`)
   }
-}
-
-/** Not where no limit applied, or where the request was admitted without the store. */
-function hasFigures({ policy, degraded, allowed }: Decision): boolean {
-  return policy !== '' && !(degraded && allowed)
 }
 
 /** All decisions on a request, for headers. Once a later limiter has refused, its answer alone goes out. */

@@ -11,8 +11,8 @@ export interface Verdict {
   headers(): readonly Header[]
   /** To be added to `Access-Control-Expose-Headers`. */
   readonly exposed?: string | undefined
-  /** For the application; absent where no limit applied. */
-  readonly info?: RateLimitInfo | undefined
+  /** For the application, which has been shown it. */
+  readonly info: RateLimitInfo
   /** Milliseconds to wait, by `wait`, before anything else. */
   readonly delayMs: number
   /** `false`: the client left meanwhile, and whatever was charged has been given back. */
@@ -27,9 +27,7 @@ export function retryAfterOf(verdict: Verdict): number | undefined {
   return Number.isNaN(seconds) ? undefined : seconds
 }
 
-/** The limiter does not apply. */
-export const PASS: Verdict = {
-  headers: () => [],
-  delayMs: 0,
-  wait: () => Promise.resolve(true),
+/** What needs no limit: the request goes on, or is refused whatever the limits say. */
+export function plainVerdict(info: RateLimitInfo, refusal?: Refusal): Verdict {
+  return { info, refusal, headers: () => [], delayMs: 0, wait: () => Promise.resolve(true) }
 }
