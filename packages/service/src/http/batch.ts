@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type AnswerBody,
   answerOf,
@@ -12,6 +11,7 @@ import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
 import { problemBodyOf } from '../problem.ts'
+import { Turns } from '../turns.ts'
 import { ANSWER_SCHEMA, type Schema } from './answer.ts'
 
 /** An answer, or the problem with the request that stood there: only a problem has a `status`. */
@@ -30,8 +30,6 @@ const ITEM: Schema = {
 
 /** Requests that are asked together, so that a shared store gets them in one trip. */
 const MOST_AT_ONCE = 64
-/** Milliseconds after which the next turn begins: others are answered in between. */
-const TURN_MS = 5
 
 /**
  * `POST /v1/check/batch`: a list of requests, each decided by itself, in order; a list of answers. It is decided as
@@ -51,8 +49,8 @@ export function batchRoute(app: App, operations: Operations, bounds: Bounds): vo
   app.post('/v1/check/batch', { bodyLimit: bounds.maxBatchBytes }, async (request, reply) => {
     const peek = readPeek(request.query)
     const items = readBatch(request.body, bounds)
-    const write = reply.compileSerializationSchema(ITEM) as (item: BatchItem) => string
-    const answers = inTurns(items, async (item) => write(await decide(item, peek)))
+    const write = reply.compileSerializationSchema(ITEM)
+    const answers = inTurns(items, async (item) => write({ ...(await decide(item, peek)) }))
     // Whoever does not read the answer holds the memory of the request.
     reply.raw.setTimeout(bounds.requestTimeoutMs, () => reply.raw.destroy())
     return reply.type('application/json; charset=utf-8').send(Readable.from(answers, { objectMode: false }))
@@ -65,12 +63,11 @@ async function* inTurns(
   answer: (item: unknown) => Promise<string>,
 ): AsyncGenerator<string> {
   let before = '['
-  for (let next = 0; next < items.length; await nextTurn()) {
-    const began = performance.now()
+  const turns = new Turns()
+  for (let next = 0; next < items.length; await turns.next()) {
     const asked: Promise<string>[] = []
-    while (next < items.length && asked.length < MOST_AT_ONCE && performance.now() - began < TURN_MS) {
+    while (next < items.length && asked.length < MOST_AT_ONCE && !turns.over)
       asked.push(answer(items[next++]))
-    }
     yield before + (await Promise.all(asked)).join(',')
     before = ','
   }
