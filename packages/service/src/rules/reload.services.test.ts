@@ -10,7 +10,10 @@ afterEach(() => service.close())
 
 /** 10,000 in a longer run. */
 const MANY = Number(process.env.SLUICE_RULES ?? 1_000)
-const LIMITS = manyRules('limits', (i) => `{ name: n${i}, key: [user], when: { path: /a/${i} }, limit: 9/hour }`)
+const LIMITS = manyRules(
+  'limits',
+  (i) => `{ name: n${i}, key: [user], when: { path: /a/${i} }, limit: 9/hour }`,
+)
 const NETWORKS = manyRules(
   'limits',
   (i) => `{ name: n${i}, key: [ip], when: { ip: "2001:db8:${i.toString(16)}::/64" }, limit: 9/hour }`,
@@ -61,8 +64,14 @@ test('a refusal tells how many mistakes there are, and hands over the first hund
 })
 
 test('OF-23: while a file is written in pieces, again and again, every request is limited', async () => {
-  const rule = (name: string, limit: number): string => `  - { name: ${name}, key: [user], limit: ${limit}/hour }\n`
-  const pieces = ['domain: d\n', 'limits:\n', rule('other', 1_000_000).replace('[user]', '[tenant]'), rule('n', 1_000_000)]
+  const rule = (name: string, limit: number): string =>
+    `  - { name: ${name}, key: [user], limit: ${limit}/hour }\n`
+  const pieces = [
+    'domain: d\n',
+    'limits:\n',
+    rule('other', 1_000_000).replace('[user]', '[tenant]'),
+    rule('n', 1_000_000),
+  ]
   service = await bench(pieces.join(''), { watch: { settleMs: 200 } })
   let writing = true
   const path = join(service.folder.path, 'rules.yaml')
@@ -75,7 +84,10 @@ test('OF-23: while a file is written in pieces, again and again, every request i
   })()
   let decided = 0
   for (; writing; decided++) {
-    const { body } = await post(service.http, '/v1/check', { domain: 'd', request: { attributes: { user: 'ada' } } })
+    const { body } = await post(service.http, '/v1/check', {
+      domain: 'd',
+      request: { attributes: { user: 'ada' } },
+    })
     expect(body.policy).toBe('n')
     await wait(0)
   }
