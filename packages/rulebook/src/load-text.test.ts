@@ -60,7 +60,10 @@ it.each([
 })
 
 it('OF-45: a name is looked for behind the first hundred mistakes only', () => {
-  const limits = Array.from({ length: 150 }, (_, i) => `{ name: n${i}, key: [], limit: 1/calendar-day@Europe/Pari }`)
+  const limits = Array.from(
+    { length: 150 },
+    (_, i) => `{ name: n${i}, key: [], limit: 1/calendar-day@Europe/Pari }`,
+  )
   try {
     loadText(`domain: d\nlimits: [${limits.join(', ')}]`)
     expect.unreachable()
