@@ -4,13 +4,13 @@ import { type LoadOptions, RulebookError, type RulebookFiles } from '@sluice/rul
 import type { ThreadAnswer } from './load-thread.ts'
 import { type LoadedDomain, RuleAssembly, type RulePart, rulePartsOf } from './rule-parts.ts'
 
-export interface LoadedRules {
+interface NewRules {
   readonly version: string
   readonly domains: readonly LoadedDomain[]
 }
 
 /** Makes rules of files. @throws RulebookError */
-export type LoadRules = (files: RulebookFiles, options: LoadOptions) => Promise<LoadedRules>
+export type LoadRules = (files: RulebookFiles, options: LoadOptions) => Promise<NewRules>
 
 /** In this thread: where no request waits. */
 export const loadHere: LoadRules = async (files, options) => {

@@ -61,6 +61,6 @@ export class RuleAssembly {
   }
 }
 
-export function digestOf(content: string): string {
+function digestOf(content: string): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 16)
 }
