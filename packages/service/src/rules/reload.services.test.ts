@@ -75,7 +75,7 @@ test('OF-23: while a file is written in pieces, again and again, every request i
   service = await bench(pieces.join(''), { watch: { settleMs: 200 } })
   let writing = true
   const path = join(service.folder.path, 'rules.yaml')
-  const writer = writeInPieces(path, pieces, 100).finally(() => {
+  const writer = writeInPieces(path, pieces, 30).finally(() => {
     writing = false
   })
   const results: string[] = []
@@ -102,7 +102,7 @@ async function writeInPieces(path: string, pieces: readonly string[], times: num
     const file: FileHandle = await open(path, 'w')
     for (const piece of pieces) {
       await file.write(piece)
-      await wait(1)
+      await wait(20)
     }
     await file.close()
   }
