@@ -1,6 +1,12 @@
 /** Rules: their model, how they are compiled, and how requests are matched to them. */
 export { type Params, type Part, parsePart } from './core/identify/key-part.ts'
-export { type CompiledDomain, type CompileOptions, compile, type Rules } from './core/match/compile.ts'
+export {
+  type CompiledDomain,
+  type CompileOptions,
+  compile,
+  compileInPieces,
+  type Rules,
+} from './core/match/compile.ts'
 export { costOf } from './core/match/cost.ts'
 export type {
   CompiledDescriptorLimit,

@@ -48,3 +48,32 @@ it('whatever the text, it is refused with places in it, or the limiter takes its
     { numRuns: runs },
   )
 })
+
+it.each([
+  ['domain: shop\n', 'no limits and no descriptors follow'],
+  ['domain: shop\ndescriptors:\n', 'no limits and no descriptors follow'],
+  ['domain: shop\ndescriptors: []\n', 'no limits and no descriptors follow'],
+  ['domain: shop\nlimits: []\n', '"limits" must not be empty'],
+  ['domain: shop\nlimits:\n', '"limits" is empty'],
+])('OF-23: %j may have been cut short, and is refused', (text, message) => {
+  expect(() => loadText(text)).toThrow(message)
+})
+
+it('OF-45: a name is looked for behind the first hundred mistakes only', () => {
+  const limits = Array.from(
+    { length: 150 },
+    (_, i) => `{ name: n${i}, key: [], limit: 1/calendar-day@Europe/Pari }`,
+  )
+  try {
+    loadText(`domain: d\nlimits: [${limits.join(', ')}]`)
+    expect.unreachable()
+  } catch (error) {
+    const { problems, message } = error as RulebookError
+    expect(problems.map(({ hint }) => hint !== undefined)).toEqual(problems.map((_, i) => i < 100))
+    expect(message).toMatch(/\nand 130 more$/)
+  }
+})
+
+it('OF-45: a file has a bounded number of words and line ends', () => {
+  expect(() => loadText(`domain: d\nlimits:${'\n'.repeat(3_000_000)}`)).toThrow('more than 2000000 words')
+})

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import type { Descriptor, Domain, Limit } from '@sluice/limiter/rules'
 import { lint } from './lint/lint.ts'
 import { type FileProblem, RulebookError } from './problem.ts'
+import { type RulebookFiles, readRulebook } from './read.ts'
 import { type RuleFile, readRuleFile } from './rule-file.ts'
-import { rulePaths, unreadable } from './rule-paths.ts'
 
 export interface LoadOptions {
   /** Lets several files hold descriptors of one domain. Default false: that is a mistake. */
@@ -20,18 +19,30 @@ export async function loadRulebook(
   paths: readonly string[],
   options: LoadOptions = {},
 ): Promise<readonly Domain[]> {
-  const found = await rulePaths(paths)
-  const problems = [...found.problems]
-  const files: RuleFile[] = []
-  for (const path of found.files.values()) {
+  return parseRulebook(await readRulebook(paths), options)
+}
+
+/**
+ * The second half of {@link loadRulebook}, which needs no files any more: another thread can do it.
+ * @throws RulebookError as loadRulebook does
+ * @example
+ * const rules = compile(parseRulebook(await readRulebook(['rules/'])))
+ */
+export function parseRulebook(
+  { files, problems }: RulebookFiles,
+  options: LoadOptions = {},
+): readonly Domain[] {
+  const all = [...problems]
+  const parsed: RuleFile[] = []
+  for (const { path, bytes } of files) {
     try {
-      files.push(readRuleFile(await readFileText(path), path))
+      parsed.push(readRuleFile(textOf(bytes, path), path))
     } catch (error) {
       if (!(error instanceof RulebookError)) throw error
-      for (const problem of error.problems) problems.push(problem)
+      for (const problem of error.problems) all.push(problem)
     }
   }
-  return rulebookOf(files, problems, options)
+  return rulebookOf(parsed, all, options)
 }
 
 /**
@@ -45,15 +56,11 @@ export function loadText(text: string, file = 'rulebook.yaml'): readonly Domain[
 }
 
 /** @throws RulebookError */
-async function readFileText(file: string): Promise<string> {
-  const refuse = (message: string): never => {
-    throw new RulebookError([{ file, line: 1, column: 1, message }])
-  }
-  const bytes = await readFile(file).catch((error) => refuse(unreadable(error)))
+function textOf(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    return refuse('is not UTF-8 text')
+    throw new RulebookError([{ file, line: 1, column: 1, message: 'is not UTF-8 text' }])
   }
 }
 

@@ -30,9 +30,11 @@ const MOST_PROBLEMS = 20
 export class RulebookError extends SluiceError {
   readonly problems: readonly FileProblem[]
 
-  constructor(problems: readonly FileProblem[]) {
-    const lines = problems.slice(0, MOST_PROBLEMS).map(formatProblem)
-    if (problems.length > MOST_PROBLEMS) lines.push(`and ${problems.length - MOST_PROBLEMS} more`)
+  /** @param count how many there are, where these are only the first */
+  constructor(problems: readonly FileProblem[], count: number = problems.length) {
+    const shown = problems.slice(0, MOST_PROBLEMS)
+    const lines = shown.map(formatProblem)
+    if (count > shown.length) lines.push(`and ${count - shown.length} more`)
     super('ERR_SLUICE_RULEBOOK', lines.join('\n'))
     this.problems = problems
   }

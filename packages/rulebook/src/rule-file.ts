@@ -21,7 +21,7 @@ const frameSchema = fileOf(z.unknown(), z.unknown())
 function fileOf<L, D>(limit: z.ZodType<L>, descriptor: z.ZodType<D>): z.ZodType<Frame<L, D>> {
   return mapOf({
     domain: word.describe('Namespace of the rules; callers name it.'),
-    limits: z.array(limit).describe('Named limits over the attributes of requests.').exactOptional(),
+    limits: z.array(limit).min(1).describe('Named limits over the attributes of requests.').exactOptional(),
     descriptors: z
       .array(descriptor)
       .nullable()
@@ -49,6 +49,10 @@ export function readRuleFile(text: string, file: string): RuleFile {
     descriptors: items('descriptors', descriptorSchema, descriptorOf),
   }
   if (problems.length > 0) throw new RulebookError(inOrder(problems))
+  if (domain.limits.length + domain.descriptors.length === 0) {
+    report(['domain'], 'no limits and no descriptors follow: a file cut short would lift every limit')
+    throw new RulebookError(problems)
+  }
   return { source, domain }
 
   function checked<T>(schema: z.ZodType<T>, value: unknown, path: Path): T | undefined {

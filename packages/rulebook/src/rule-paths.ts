@@ -13,9 +13,15 @@ export interface RulePaths {
   /** Paths as they were given or come upon, by the real path of the file. */
   readonly files: ReadonlyMap<string, string>
   readonly problems: readonly FileProblem[]
+  /** Differs when any file does. */
+  readonly state: string
+  /** When a file or a folder changed last: milliseconds since the epoch. */
+  readonly changed: number
 }
 
 interface Search {
+  readonly states: string[]
+  changed: number
   readonly files: Map<string, string>
   readonly folders: Set<string>
   readonly problems: FileProblem[]
@@ -27,21 +33,27 @@ interface Search {
  * ConfigMap keeps its versions under such names.
  */
 export async function rulePaths(paths: readonly string[]): Promise<RulePaths> {
-  const search: Search = { files: new Map(), folders: new Set(), problems: [] }
+  const search: Search = { states: [], changed: 0, files: new Map(), folders: new Set(), problems: [] }
   for (const path of paths) await visit(search, path, 0)
-  return search
+  const { files, problems, states, changed } = search
+  return { files, problems, state: [...states, ...problems.map(({ file }) => file)].join('\n'), changed }
 }
 
 async function visit(search: Search, path: string, depth: number): Promise<void> {
   const isRules = depth === 0 || /\.ya?ml$/.test(path)
   try {
     const [real, stats] = await Promise.all([realpath(path), stat(path)])
+    if (isRules || stats.isDirectory())
+      search.changed = Math.max(search.changed, stats.mtimeMs, stats.ctimeMs)
     if (stats.isDirectory()) await enter(search, path, real, depth)
     else if (!isRules) return
     else if (!stats.isFile()) refuse(search, path, 'is neither a file nor a folder')
     else if (stats.size > MAX_FILE_BYTES) refuse(search, path, TOO_LARGE)
     else if (search.files.size === MAX_FILES) refuse(search, path, TOO_MANY)
-    else if (!search.files.has(real)) search.files.set(real, path)
+    else if (!search.files.has(real)) {
+      search.files.set(real, path)
+      search.states.push(`${path} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`)
+    }
   } catch (error) {
     if (isRules) refuse(search, path, unreadable(error))
   }

@@ -12,6 +12,7 @@ import fastify, {
 import type { ListenAddress } from './address.ts'
 import type { Bounds } from './bounds.ts'
 import { endConnectionsWhen } from './drain.ts'
+import { boundBytesInFlight } from './in-flight.ts'
 import { HttpError, PROBLEM_TYPE, problem, problemBodyOf } from './problem.ts'
 
 export type App = FastifyInstance
@@ -45,6 +46,7 @@ export function createApp(bounds: Bounds, log: Log, stopping: () => boolean): Ap
     },
   })
   app.server.maxConnections = bounds.maxConnections
+  boundBytesInFlight(app, bounds)
   takeJsonAlone(app)
   endConnectionsWhen(app, stopping)
   app.setErrorHandler((error, request, reply) => {

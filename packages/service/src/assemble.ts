@@ -10,6 +10,8 @@ import { createMetrics } from './observe/metrics.ts'
 import { Tallies } from './observe/tallies.ts'
 import { createOperations } from './operations/operations.ts'
 import { type Failure, LiveRules } from './rules/live-rules.ts'
+import { type LoadRules, loadInThread } from './rules/load-rules.ts'
+import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
 
@@ -23,8 +25,15 @@ export interface ServiceParts {
   readonly release: () => Promise<void>
 }
 
-/** @throws ConfigError for options that are wrong */
-export function assemble(options: ServiceOptions, stopping: () => boolean): ServiceParts {
+/**
+ * @param reload how rules are made while others are in force
+ * @throws ConfigError for options that are wrong
+ */
+export function assemble(
+  options: ServiceOptions,
+  stopping: () => boolean,
+  reload: LoadRules = loadInThread,
+): ServiceParts {
   const { respond = {}, secret, mergeDomains = false, wallClock = Date.now } = options
   const bounds = boundsOf(options.bounds)
   const { log, dropped } = createLog(options.log ?? {})
@@ -40,7 +49,9 @@ export function assemble(options: ServiceOptions, stopping: () => boolean): Serv
   observers.add(tallies.observe, metrics.observe, logEvents(log))
   const rules = new LiveRules({
     paths: options.rules,
+    settleMs: settleMsOf(options.watch),
     load: { mergeDomains },
+    reload,
     compile: secret === undefined ? {} : { secret },
     now: wallClock,
     observe,

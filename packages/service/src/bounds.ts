@@ -7,7 +7,15 @@ export interface Bounds extends WireBounds {
   readonly maxBodyBytes: number
   /** Bytes of a batch's body. Default 4,194,304. */
   readonly maxBatchBytes: number
-  /** Milliseconds in which a request must have arrived whole. Default 10,000. */
+  /**
+   * Bytes of bodies being read or decided and of answers not sent yet, over all connections of a listener; batches get
+   * half of it. At least twice `maxBatchBytes`. Default 33,554,432.
+   */
+  readonly maxBytesInFlight: number
+  /**
+   * Milliseconds in which a request must have arrived whole, and for which the answer to a batch may be left unread.
+   * Default 10,000.
+   */
   readonly requestTimeoutMs: number
   /** Milliseconds for which a connection may be silent. Default 60,000. */
   readonly idleTimeoutMs: number
@@ -19,14 +27,17 @@ const DEFAULTS: Bounds = {
   ...WIRE_BOUNDS,
   maxBodyBytes: 256 * 1_024,
   maxBatchBytes: 4 * 1_024 * 1_024,
+  maxBytesInFlight: 32 * 1_024 * 1_024,
   requestTimeoutMs: 10_000,
   idleTimeoutMs: 60_000,
   maxConnections: 10_000,
 }
 
-/** @throws ConfigError for a bound that is no whole number from 1 */
+/** @throws ConfigError for a bound that is no whole number from 1, and for bytes in flight that no batch fits into */
 export function boundsOf(given: Partial<Bounds> = {}): Bounds {
   const bounds = { ...DEFAULTS, ...given }
   for (const [name, value] of Object.entries(bounds)) wholeNumber(name, value, 1)
+  const { maxBatchBytes, maxBodyBytes, maxBytesInFlight } = bounds
+  wholeNumber('maxBytesInFlight', maxBytesInFlight, 2 * Math.max(maxBatchBytes, maxBodyBytes))
   return bounds
 }

@@ -6,6 +6,7 @@ import type { Store } from '@sluice/limiter/stores/store'
 import { FakeClock } from '@sluice/limiter/testing'
 import type { App } from './app.ts'
 import { assemble, type ServiceParts } from './assemble.ts'
+import { type LoadRules, loadHere } from './rules/load-rules.ts'
 import type { ServiceOptions } from './service-options.ts'
 
 /** A folder of rules that goes away after the test. */
@@ -33,6 +34,7 @@ export interface ServiceBench extends ServiceParts {
 export async function bench(
   rulebook: string,
   options: Omit<Partial<ServiceOptions>, 'rules'> = {},
+  reload: LoadRules = loadHere,
 ): Promise<ServiceBench> {
   const folder = await rulesFolder({ 'rules.yaml': rulebook })
   const clock = new FakeClock()
@@ -42,10 +44,12 @@ export async function bench(
       rules: [folder.path],
       store,
       wallClock: () => clock.now() / 1_000,
+      watch: { settleMs: 0 },
       log: { level: 'silent' },
       ...options,
     },
     () => false,
+    reload,
   )
   const loaded = await parts.rules.reload()
   if (loaded.result === 'refused') throw loaded.error

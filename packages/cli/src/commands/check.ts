@@ -44,7 +44,7 @@ function summaryOf({ domains }: LoadedRules): string {
       ...(limits.length > 0 ? [counted(limits.length, 'limit')] : []),
       ...(descriptors.length > 0 ? [counted(descriptors.length, 'descriptor')] : []),
     ]
-    return `${name}: ${parts.join(', ') || 'nothing'}\n`
+    return `${name}: ${parts.join(', ')}\n`
   })
   return `${lines.join('')}ok\n`
 }

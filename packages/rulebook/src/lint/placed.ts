@@ -1,3 +1,4 @@
+import type { Hint } from '../mistake.ts'
 import type { FileProblem } from '../problem.ts'
 import { type FileSource, type Path, positionOf, problemAt } from '../syntax/source.ts'
 
@@ -13,7 +14,7 @@ export function problemIn(
   { source, path }: Placed<unknown>,
   field: Path,
   message: string,
-  hint?: string,
+  hint?: Hint,
 ): FileProblem {
   return problemAt(source, [...path, ...field], message, { hint })
 }

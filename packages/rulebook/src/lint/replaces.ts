@@ -26,7 +26,9 @@ export function lintReplaces(
     if (name === by) return [problemIn(place, field, `${quoted(name)} replaces itself`)]
     if (!known.has(name)) {
       return [
-        problemIn(place, field, `no limit of this domain is named ${quoted(name)}`, nearest(name, names)),
+        problemIn(place, field, `no limit of this domain is named ${quoted(name)}`, () =>
+          nearest(name, names),
+        ),
       ]
     }
     if (!circles.has(replacement)) return []

@@ -24,7 +24,7 @@ export function readWith<T>(must: string, parse: (text: string) => T): z.ZodType
       return parse(text)
     } catch (error) {
       if (!(error instanceof FieldError)) throw error
-      context.issues.push({ code: 'custom', message: error.message, hint: error.hint, input: text })
+      context.issues.push({ code: 'custom', message: error.message, hint: () => error.hint, input: text })
       return z.NEVER
     }
   })

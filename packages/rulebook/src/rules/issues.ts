@@ -1,12 +1,12 @@
 import { nearest } from '@sluice/limiter/errors'
 import type { z } from 'zod'
-import { quoted } from '../mistake.ts'
+import { type Hint, quoted } from '../mistake.ts'
 import type { FileProblem } from '../problem.ts'
 import { type FileSource, fieldNameOf, nodeAt, type Path, problemAt } from '../syntax/source.ts'
 import type { TreeNode } from '../syntax/tree.ts'
 
 /** A schema's finding; readers of values add to it. */
-type Issue = z.core.$ZodIssue & { readonly hint?: string; readonly part?: 'key' }
+type Issue = z.core.$ZodIssue & { readonly hint?: Hint; readonly part?: 'key' }
 
 const NOUNS: Readonly<Record<string, string>> = {
   string: 'text',

@@ -19,8 +19,11 @@ export function parseQuota(text: string): Quota {
   try {
     return { limit, period: parsePeriod(period) }
   } catch (error) {
-    if (!(error instanceof FieldError) || error.hint === undefined) throw error
-    throw new FieldError(error.message, `${count}/${error.hint}`)
+    if (!(error instanceof FieldError)) throw error
+    throw new FieldError(error.message, () => {
+      const { hint } = error
+      return hint && `${count}/${hint}`
+    })
   }
 }
 

@@ -7,6 +7,10 @@ import { MAX_TREE_DEPTH, TreeBuilder } from './tree.ts'
 export const MAX_FILE_BYTES: number = 4 * 1_024 * 1_024
 export const TOO_LARGE = 'is larger than 4 MiB'
 
+/** Words, blanks, line ends and signs of a file: some ten for each value that it may have. */
+const MAX_LEXEMES = 2_000_000
+const MOST_HINTS = 100
+
 /** @throws RulebookError when the text is not one YAML document of the bounded kind that rulebooks are. */
 export function parse(text: string, file: string): FileSource {
   const lines = new LineCounter()
@@ -20,8 +24,8 @@ export function parse(text: string, file: string): FileSource {
 
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) report(0, TOO_LARGE)
   refuse()
-  const [document, second] = compose(text, lines, (offset) => {
-    report(offset, `nested more than ${MAX_TREE_DEPTH} levels deep`)
+  const [document, second] = compose(text, lines, (offset, message) => {
+    report(offset, message)
     refuse()
   })
   for (const { pos, message } of [...document!.errors, ...document!.warnings]) report(pos[0], message)
@@ -30,26 +34,31 @@ export function parse(text: string, file: string): FileSource {
   refuse()
   const root = new TreeBuilder(report).build(document!.contents)
   refuse()
-  return { file, root, lines }
+  return { file, root, lines, hints: { left: MOST_HINTS } }
 }
 
-function compose(text: string, lines: LineCounter, tooDeep: (offset: number) => void): Document.Parsed[] {
+function compose(text: string, lines: LineCounter, stop: Stop): Document.Parsed[] {
   // `core` holds even under `%YAML 1.1`; the tree builder finds duplicate keys itself, in linear time.
   const composer = new Composer({ schema: 'core', resolveKnownTags: false, uniqueKeys: false })
-  return [...composer.compose(tokensOf(text, lines, tooDeep), true, text.length)]
+  return [...composer.compose(tokensOf(text, lines, stop), true, text.length)]
 }
 
-/** Watches the depth while the tokens come: composing recurses, and deep enough a text would end the process. */
-function* tokensOf(
-  text: string,
-  lines: LineCounter,
-  tooDeep: (offset: number) => void,
-): Generator<CST.Token> {
+type Stop = (offset: number, message: string) => void
+
+/**
+ * Counts while the tokens come. Composing recurses: deep enough, a text would end the process. A file of line ends
+ * alone would take as long as a hundred files.
+ */
+function* tokensOf(text: string, lines: LineCounter, stop: Stop): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
+  let lexemes = 0
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme)
-    if (parser.stack.length > MAX_TREE_DEPTH) tooDeep(parser.offset)
+    if (parser.stack.length > MAX_TREE_DEPTH)
+      stop(parser.offset, `nested more than ${MAX_TREE_DEPTH} levels deep`)
+    if (++lexemes > MAX_LEXEMES)
+      stop(parser.offset, `more than ${MAX_LEXEMES} words, blanks, line ends and signs`)
   }
   yield* parser.end()
 }

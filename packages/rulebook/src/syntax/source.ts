@@ -1,5 +1,6 @@
 import type { Position } from '@sluice/limiter/errors'
 import type { LineCounter } from 'yaml'
+import type { Hint } from '../mistake.ts'
 import type { FileProblem } from '../problem.ts'
 import type { TreeNode } from './tree.ts'
 
@@ -11,6 +12,8 @@ export interface FileSource {
   readonly file: string
   readonly root: TreeNode
   readonly lines: LineCounter
+  /** How many hints may be looked for yet: for each, a name is compared with hundreds. */
+  readonly hints: { left: number }
 }
 
 /** Notes a problem with the node at a path. */
@@ -19,7 +22,7 @@ export type Reporter = (path: Path, message: string, extra?: Extra) => void
 interface Extra {
   /** Points at the key that names the node rather than at the node. */
   readonly part?: 'key' | 'value'
-  readonly hint?: string | undefined
+  readonly hint?: Hint | string | undefined
 }
 
 /** The node at `path`; `undefined` where there is none. */
@@ -53,8 +56,9 @@ export function problemAt(
   source: FileSource,
   path: Path,
   message: string,
-  { part, hint }: Extra = {},
+  { part, hint: look }: Extra = {},
 ): FileProblem {
+  const hint = typeof look === 'function' ? (source.hints.left-- > 0 ? look() : undefined) : look
   return { ...positionOf(source, path, part), message, ...(hint !== undefined && { hint }) }
 }
 

@@ -60,6 +60,20 @@ test('takes none, and a thousand, and no more', async () => {
   })
 })
 
+test('OF-44: other requests are answered between the turns of a batch', async () => {
+  const domain = await bench(
+    'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: hour, requests_per_unit: 9 } }]\n',
+  )
+  const descriptors = Array.from({ length: 50 }, (_, i) => ({ entries: [{ key: 'k', value: `${i}` }] }))
+  const answered: string[] = []
+  const batch = post(domain.http, '/v1/check/batch', Array(500).fill({ domain: 'd', descriptors }))
+  const one = post(domain.http, '/v1/check', { domain: 'd', descriptors })
+  await Promise.all([batch.then(() => answered.push('batch')), one.then(() => answered.push('one'))])
+  expect(answered).toEqual(['one', 'batch'])
+  expect((await batch).body.filter(({ allowed }: { allowed: boolean }) => allowed)).toHaveLength(8)
+  await domain.close()
+})
+
 test.each([
   ['an object', {}, 400],
   ['five megabytes', `["${'x'.repeat(5_000_000)}"]`, 413],

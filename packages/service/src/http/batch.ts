@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import {
   type AnswerBody,
   answerOf,
@@ -6,11 +7,11 @@ import {
   readPeek,
   readQuestion,
 } from '@sluice/limiter/wire'
-import type { FastifyRequest } from 'fastify'
 import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
 import { problemBodyOf } from '../problem.ts'
+import { Turns } from '../turns.ts'
 import { ANSWER_SCHEMA, type Schema } from './answer.ts'
 
 /** An answer, or the problem with the request that stood there: only a problem has a `status`. */
@@ -27,24 +28,48 @@ const ITEM: Schema = {
   },
 }
 
-/** `POST /v1/check/batch`: a list of requests, each decided by itself, in order; a list of answers. */
+/** Requests that are asked together, so that a shared store gets them in one trip. */
+const MOST_AT_ONCE = 64
+
+/**
+ * `POST /v1/check/batch`: a list of requests, each decided by itself, in order; a list of answers. It is decided as
+ * fast as it is read, a few requests in each turn of the event loop.
+ */
 export function batchRoute(app: App, operations: Operations, bounds: Bounds): void {
-  const decide = async (request: FastifyRequest, item: unknown, peek: boolean): Promise<BatchItem> => {
+  const decide = async (item: unknown, peek: boolean): Promise<BatchItem> => {
     try {
       const ask = peek ? operations.peek : operations.check
       return answerOf(await ask(readQuestion(item, bounds, 'the request')))
     } catch (error) {
       const found = problemBodyOf(error)
-      if (found.status === 500) request.log.error({ err: error }, 'a request failed')
+      if (found.status === 500) app.log.error({ err: error }, 'a request failed')
       return found
     }
   }
-  app.post<{ Reply: BatchItem[] }>(
-    '/v1/check/batch',
-    { bodyLimit: bounds.maxBatchBytes, schema: { response: { 200: { type: 'array', items: ITEM } } } },
-    async (request) => {
-      const peek = readPeek(request.query)
-      return Promise.all(readBatch(request.body, bounds).map((item) => decide(request, item, peek)))
-    },
-  )
+  app.post('/v1/check/batch', { bodyLimit: bounds.maxBatchBytes }, async (request, reply) => {
+    const peek = readPeek(request.query)
+    const items = readBatch(request.body, bounds)
+    const write = reply.compileSerializationSchema(ITEM)
+    const answers = inTurns(items, async (item) => write({ ...(await decide(item, peek)) }))
+    // Whoever does not read the answer holds the memory of the request.
+    reply.raw.setTimeout(bounds.requestTimeoutMs, () => reply.raw.destroy())
+    return reply.type('application/json; charset=utf-8').send(Readable.from(answers, { objectMode: false }))
+  })
+}
+
+/** The answers as JSON, made as they are read. */
+async function* inTurns(
+  items: readonly unknown[],
+  answer: (item: unknown) => Promise<string>,
+): AsyncGenerator<string> {
+  let before = '['
+  const turns = new Turns()
+  for (let next = 0; next < items.length; await turns.next()) {
+    const asked: Promise<string>[] = []
+    while (next < items.length && asked.length < MOST_AT_ONCE && !turns.over)
+      asked.push(answer(items[next++]))
+    yield before + (await Promise.all(asked)).join(',')
+    before = ','
+  }
+  yield before === '[' ? '[]' : ']'
 }

@@ -1,6 +1,7 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { type Answered, bench, post, rulesFolder, type ServiceBench } from '../testing.ts'
 import { LiveRules, type Reload } from './live-rules.ts'
+import { loadHere } from './load-rules.ts'
 
 const rulesOf = (limit: string, more = ''): string =>
   `domain: d\nlimits:\n  - { name: n, key: [user], limit: ${limit}, algorithm: fixed-window${more} }\n`
@@ -76,6 +77,19 @@ test('the same content again is no change', async () => {
   expect(service.rules.live).toBe(live)
 })
 
+test('OF-45: files that are as they were are not made into rules again, whether they were right or wrong', async () => {
+  const reload = vi.fn(loadHere)
+  const service = await bench(rulesOf('10/hour'), {}, reload)
+  opened.push(service)
+  expect(await service.rules.reload()).toEqual({ result: 'unchanged' })
+  expect(reload).not.toHaveBeenCalled()
+  const refused = await change(service, MISTAKE)
+  expect(refused.result).toBe('refused')
+  expect(await service.rules.reload()).toEqual(refused)
+  expect(reload).toHaveBeenCalledTimes(1)
+  expect(await change(service, rulesOf('10/hour'))).toEqual({ result: 'unchanged' })
+})
+
 test('a domain has been in force since it last changed, a failure since it first failed', async () => {
   const service = await open(rulesOf('10/hour'))
   const began = service.clock.now() / 1_000
@@ -99,7 +113,9 @@ test('reloads run one at a time, and those that wait are one', async () => {
   const told: string[] = []
   const rules = new LiveRules({
     paths: [folder.path],
+    settleMs: 0,
     load: {},
+    reload: loadHere,
     compile: {},
     now: () => 0,
     observe: (event) => event.type === 'reloaded' && told.push(event.result),

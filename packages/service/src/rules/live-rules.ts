@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type { Observer } from '@sluice/limiter/events'
 import {
   type CompiledDomain,
   type CompileOptions,
-  compile,
+  compileInPieces,
   type Domain,
   descriptorRules,
   limitRules,
   type Rules,
 } from '@sluice/limiter/rules'
-import { type FileProblem, type LoadOptions, loadRulebook, RulebookError } from '@sluice/rulebook'
+import {
+  type FileProblem,
+  type LoadOptions,
+  RulebookError,
+  type RulebookFiles,
+  readRulebook,
+} from '@sluice/rulebook'
+import { Turns } from '../turns.ts'
+import { type LoadRules, loadHere } from './load-rules.ts'
 
 /** What a reload came to. */
 export type Reload =
@@ -28,6 +35,8 @@ export interface Live {
 
 export interface LiveDomain {
   readonly domain: Domain
+  /** Differs when the domain does. */
+  readonly digest: string
   /** Names under which its policies are reported. */
   readonly policies: ReadonlySet<string>
   /** Since when its part of the files has been as it is. */
@@ -44,7 +53,11 @@ export interface Failure {
 
 export interface LiveRulesOptions {
   readonly paths: readonly string[]
+  /** Milliseconds for which nobody may have written to the files. */
+  readonly settleMs: number
   readonly load: LoadOptions
+  /** Makes rules of the files while others are in force; the first are made in this thread. */
+  readonly reload: LoadRules
   readonly compile: CompileOptions
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -56,6 +69,8 @@ export class LiveRules {
   readonly #options: LiveRulesOptions
   #live: Live | undefined
   #failure: Failure | undefined
+  /** The files that were read last, and what was wrong with them. */
+  #read: { readonly digest: string; readonly refusal?: Error } | undefined
   #running: Promise<unknown> = Promise.resolve()
   #next: Promise<Reload> | undefined
 
@@ -93,24 +108,52 @@ export class LiveRules {
   }
 
   async #load(): Promise<Reload> {
-    const { paths, load, compile: compileOptions, now } = this.#options
-    const loaded = await loadRulebook(paths, load)
-    const version = createHash('sha256').update(JSON.stringify(loaded)).digest('hex').slice(0, 16)
+    const { paths, settleMs } = this.#options
+    const files = await readRulebook(paths, { settleMs })
+    const digest = await digestOfFiles(files)
+    if (digest !== this.#read?.digest) {
+      const reload = await this.#replace(files).catch(
+        (error: Error): Reload => ({ result: 'refused', error }),
+      )
+      this.#read = reload.result === 'refused' ? { digest, refusal: reload.error } : { digest }
+      return reload
+    }
+    const { refusal } = this.#read
+    return refusal === undefined ? { result: 'unchanged' } : { result: 'refused', error: refusal }
+  }
+
+  async #replace(files: RulebookFiles): Promise<Reload> {
+    const { load, reload, compile, now } = this.#options
+    const { version, domains: loaded } = await (this.#live === undefined ? loadHere : reload)(files, load)
     if (version === this.#live?.version) return { result: 'unchanged' }
-    const rules = compile(loaded, compileOptions)
+    const models = loaded.map(({ domain }) => domain)
+    const { pause } = new Turns()
+    const rules = await compileInPieces(models, pause, compile)
     const since = now()
     const domains = new Map<string, LiveDomain>()
-    for (const domain of loaded) {
+    for (const { domain, digest } of loaded) {
       const before = this.#live?.domains.get(domain.name)
       domains.set(domain.name, {
         domain,
+        digest,
         policies: reportedNames(rules.domains.get(domain.name)!),
-        since: before !== undefined && isDeepStrictEqual(before.domain, domain) ? before.since : since,
+        since: before?.digest === digest ? before.since : since,
       })
+      await pause()
     }
     this.#live = { rules, domains, version, since }
     return { result: 'changed' }
   }
+}
+
+async function digestOfFiles({ files, problems }: RulebookFiles): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify(problems))
+  const { pause } = new Turns()
+  for (const { path, bytes } of files) {
+    hash.update(`\0${path}\0${bytes.length}\0`).update(bytes)
+    await pause()
+  }
+  return hash.digest('hex')
 }
 
 /** Names under which a domain's policies are reported. */

@@ -3,10 +3,20 @@ import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 export interface WatchOptions {
-  /** Two looks so many milliseconds apart must agree: a file may be seen half written. Default 200. */
+  /**
+   * Milliseconds for which files must have been left alone before they are loaded, at start and however a reload was
+   * asked for: a file may be seen half written. Default 200.
+   */
   readonly settleMs?: number
   /** Milliseconds between looks that no event asked for. Default 10,000. */
   readonly pollMs?: number
+}
+
+const SETTLE_MS = 200
+
+/** The same without a watcher. */
+export function settleMsOf(watch: boolean | WatchOptions = true): number {
+  return typeof watch === 'object' ? (watch.settleMs ?? SETTLE_MS) : SETTLE_MS
 }
 
 /** Calls back once it runs, and whenever files of a rulebook have changed. */
@@ -24,7 +34,7 @@ export class RulesWatcher {
   constructor(
     paths: readonly string[],
     changed: () => void,
-    { settleMs = 200, pollMs = 10_000 }: WatchOptions = {},
+    { settleMs = SETTLE_MS, pollMs = 10_000 }: WatchOptions = {},
   ) {
     this.#paths = paths
     this.#changed = changed

@@ -43,12 +43,15 @@ interface TrieNode<T> {
  */
 export function cidrTrie<T>(entries: Iterable<readonly [Cidr, T]>): CidrTrie<T> {
   const trie: CidrTrie<T> = { v4: { values: [] }, v6: { values: [] } }
-  for (const [{ address, bits }, value] of entries) {
-    let node = rootOf(trie, address)
-    for (let i = 0; i < bits; i++) node = node[bit(address, i)] ??= { values: [] }
-    node.values.push(value)
-  }
+  for (const [cidr, value] of entries) addCidr(trie, cidr, value)
   return trie
+}
+
+/** Files one more value. */
+export function addCidr<T>(trie: CidrTrie<T>, { address, bits }: Cidr, value: T): void {
+  let node = rootOf(trie, address)
+  for (let i = 0; i < bits; i++) node = node[bit(address, i)] ??= { values: [] }
+  node.values.push(value)
 }
 
 /**

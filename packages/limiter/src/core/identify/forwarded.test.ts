@@ -104,3 +104,9 @@ it.each([{ hops: 1, trusted: ['10.0.0.0/8'] }, { hops: -1 }, { hops: 1.5 }, { tr
     expect(() => clientAddress(proxies)).toThrow(ConfigError)
   },
 )
+
+it('OF-43: a hundred entries of trusted proxies are read, however many a client sends', () => {
+  const addressOf = clientAddress({ trusted: ['10.0.0.0/8'] })
+  const chain = Array.from({ length: 1_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
+  expect(addressOf('10.9.9.9', chain.join(', '))).toBe('10.0.3.132')
+})

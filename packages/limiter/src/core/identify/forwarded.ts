@@ -2,6 +2,9 @@ import { ConfigError } from '../errors.ts'
 import { type CidrTrie, cidrTrie, parseCidr, valuesAt } from './cidr.ts'
 import { type Address, networkText, parseAddress } from './ip.ts'
 
+/** Entries of trusted proxies that are read: a client may send thousands. */
+const MOST_ENTRIES = 100
+
 /** Which proxies stand in front. None are trusted unless said so, and then only one of the two ways. */
 export interface Proxies {
   /** The header they write; default `x-forwarded-for`. The other one is never read. */
@@ -18,7 +21,7 @@ export interface Proxies {
  *
  * The header is read from the right, since every proxy appends: the client may have written all that stands
  * left of the proxies' own. Reading stops at the first address that is no proxy's, and at anything that is no
- * address; then the last good hop counts. Fewer hops than configured: somebody went around, the peer counts.
+ * address, and after 100 trusted proxies; then the last good hop counts. Fewer hops than configured: somebody went around, the peer counts.
  *
  * @throws ConfigError for both ways at once, for hops that are no whole number ≥ 0, for a bad CIDR
  * @example
@@ -59,8 +62,9 @@ function pastTrusted(
   trusted: CidrTrie<true>,
 ): Address | undefined {
   let client = peer
+  let left = MOST_ENTRIES
   for (const token of tokens) {
-    if (client === undefined || valuesAt(trusted, client).length === 0) break
+    if (left-- === 0 || client === undefined || valuesAt(trusted, client).length === 0) break
     const next = parseAddress(token)
     if (next === undefined) break
     client = next

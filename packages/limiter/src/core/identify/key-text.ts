@@ -38,5 +38,5 @@ function codeOf(char: string): string {
 }
 
 function isLong(value: string): boolean {
-  return value.length * 3 > MAX_PART && utf8(value).length > MAX_PART
+  return value.length > MAX_PART || (value.length * 3 > MAX_PART && utf8(value).length > MAX_PART)
 }

@@ -10,17 +10,15 @@ export type Hash = (text: string) => string
  */
 export function keyedHash(secret: string): Hash {
   const key = keyBlock(secret)
-  const inner = compress(
-    INITIAL,
-    key.map((byte) => byte ^ 0x36),
-    0,
-  )
-  const outer = compress(
-    INITIAL,
-    key.map((byte) => byte ^ 0x5c),
-    0,
-  )
+  const inner = afterBlock(key.map((byte) => byte ^ 0x36))
+  const outer = afterBlock(key.map((byte) => byte ^ 0x5c))
   return (text) => hex(absorb(outer, bytesOf(absorb(inner, utf8(text), 64)), 64).subarray(0, 4))
+}
+
+function afterBlock(block: Uint8Array): Int32Array {
+  const state = Int32Array.from(INITIAL)
+  compress(state, block, 0, new Int32Array(64))
+  return state
 }
 
 /** A key fills one block; a longer one counts by its hash. */
@@ -39,14 +37,14 @@ function absorb(state: Int32Array, rest: Uint8Array, before: number): Int32Array
   padded[length] = 0x80
   const bits = (before + length) * 8
   padded.set(bytesOf([bits / 2 ** 32, bits]), padded.length - 8)
-  let next = state
-  for (let at = 0; at < padded.length; at += 64) next = compress(next, padded, at)
+  const next = Int32Array.from(state)
+  const w = new Int32Array(64)
+  for (let at = 0; at < padded.length; at += 64) compress(next, padded, at, w)
   return next
 }
 
-/** SHA-256's work on one block. */
-function compress(state: Int32Array, bytes: Uint8Array, at: number): Int32Array {
-  const w = new Int32Array(64)
+/** SHA-256's work on one block, in `state` itself. @param w room for the message schedule, 64 words */
+function compress(state: Int32Array, bytes: Uint8Array, at: number, w: Int32Array): void {
   for (let i = 0; i < 16; i++) {
     const b = at + i * 4
     w[i] = (bytes[b]! << 24) | (bytes[b + 1]! << 16) | (bytes[b + 2]! << 8) | bytes[b + 3]!
@@ -80,13 +78,14 @@ function compress(state: Int32Array, bytes: Uint8Array, at: number): Int32Array 
     b = a
     a = (t1 + t2) | 0
   }
-  return sum(state, [a, b, c, d, e, f, g, h])
-}
-
-function sum(a: ArrayLike<number>, b: ArrayLike<number>): Int32Array {
-  const words = new Int32Array(a.length)
-  for (let i = 0; i < words.length; i++) words[i] = a[i]! + b[i]!
-  return words
+  state[0]! += a
+  state[1]! += b
+  state[2]! += c
+  state[3]! += d
+  state[4]! += e
+  state[5]! += f
+  state[6]! += g
+  state[7]! += h
 }
 
 function rotate(word: number, by: number): number {

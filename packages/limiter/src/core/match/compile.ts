@@ -4,6 +4,7 @@ import { compileDescriptors, type DescriptorTree } from './descriptor-tree.ts'
 import type { Domain, Limit } from './domain.ts'
 import { type CompiledLimit, compileLimit, type Setting } from './limit.ts'
 import { naming, planner } from './make-rule.ts'
+import { atOnce, type Pieces } from './pieces.ts'
 import { indexRules, type RuleIndex } from './rule-index.ts'
 
 /** Rules made ready for matching; they never change, so that a reload is one assignment. */
@@ -36,33 +37,60 @@ export interface CompileOptions {
  * const pipeline = createPipeline({ rules: () => rules, store: new MemoryStore() })
  */
 export function compile(domains: readonly Domain[], options: CompileOptions = {}): Rules {
+  return atOnce(compiling(domains, options))
+}
+
+/**
+ * The same in pieces, so that a process with thousands of rules decides requests meanwhile.
+ * @param pause asked after each piece, of one rule; what it returns is awaited
+ * @throws ConfigError as compile does
+ * @example
+ * const rules = await compileInPieces(domains, () => new Promise(setImmediate))
+ */
+export async function compileInPieces(
+  domains: readonly Domain[],
+  pause: () => Promise<unknown> | undefined,
+  options: CompileOptions = {},
+): Promise<Rules> {
+  const pieces = compiling(domains, options)
+  for (;;) {
+    const { done, value } = pieces.next()
+    if (done) return value
+    const paused = pause()
+    if (paused !== undefined) await paused
+  }
+}
+
+function* compiling(domains: readonly Domain[], options: CompileOptions): Pieces<Rules> {
   const { secret = '', caseSensitivePaths = false } = options
   const setting: Setting = { hash: keyedHash(secret), foldPaths: !caseSensitivePaths, planFor: planner() }
   const compiled = new Map<string, CompiledDomain>()
   for (const domain of domains) {
     if (compiled.has(domain.name))
       throw new ConfigError(`two domains are named ${JSON.stringify(domain.name)}`)
-    compiled.set(domain.name, compileDomain(domain, setting))
+    compiled.set(domain.name, yield* compileDomain(domain, setting))
   }
   return Object.freeze({ domains: compiled, setting })
 }
 
-function compileDomain({ name, limits, descriptors }: Domain, setting: Setting): CompiledDomain {
+function* compileDomain({ name, limits, descriptors }: Domain, setting: Setting): Pieces<CompiledDomain> {
   const names = new Set(limits.map((limit) => limit.name))
   const seen = new Set<string>()
-  const compiled = limits.map((limit) =>
+  const compiled: CompiledLimit[] = []
+  for (const limit of limits) {
     naming(`limit ${JSON.stringify(limit.name)}`, limit.source, () => {
       if (seen.has(limit.name)) throw new ConfigError('another limit of this domain has that name')
       seen.add(limit.name)
       checkReplaced(limit, names)
-      return compileLimit(limit, name, setting)
-    }),
-  )
+      compiled.push(compileLimit(limit, name, setting))
+    })
+    yield
+  }
   return {
     name,
     limits: compiled,
-    index: indexRules(compiled.map(({ conditions }) => conditions)),
-    descriptors: compileDescriptors(name, descriptors, setting),
+    index: yield* indexRules(compiled.map(({ conditions }) => conditions)),
+    descriptors: yield* compileDescriptors(name, descriptors, setting),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Descriptor, DescriptorLimit } from './domain.ts'
 import type { Setting } from './limit.ts'
 import { makeRule, naming } from './make-rule.ts'
 import { patternIndex } from './pattern-index.ts'
+import type { Pieces } from './pieces.ts'
 import { wildcard } from './wildcard.ts'
 
 /** One level of the tree, as a request walks it: an exact value, else the first pattern that fits, else the key alone. */
@@ -56,40 +57,41 @@ export interface DescriptorTree extends Level {
   readonly domain: string
 }
 
-export function compileDescriptors(
+export function* compileDescriptors(
   domain: string,
   descriptors: readonly Descriptor[],
   setting: Setting,
-): DescriptorTree {
-  return { domain, ...levelOf(descriptors, [domain], [], setting) }
+): Pieces<DescriptorTree> {
+  return { domain, ...(yield* levelOf(descriptors, [domain], [], setting)) }
 }
 
 /** @param labels and @param written what stands above, as stats keys and as policies spell it */
-function levelOf(
+function* levelOf(
   descriptors: readonly Descriptor[],
   labels: readonly string[],
   written: readonly string[],
   setting: Setting,
-): Level {
+): Pieces<Level> {
   const exact = new Map<string, Map<string, DescriptorNode>>()
   const keys = new Map<string, DescriptorNode>()
   const patterns: DescriptorNode[] = []
   for (const descriptor of descriptors) {
-    const node = nodeOf(descriptor, labels, written, setting)
+    const node = yield* nodeOf(descriptor, labels, written, setting)
     const values = exact.get(node.key) ?? new Map<string, DescriptorNode>()
     if (node.fits !== undefined) patterns.push(node)
     else if (node.value === undefined) keys.set(node.key, node)
     else exact.set(node.key, values.set(node.value, node))
+    yield
   }
   return { exact, patterns, firstPattern: patternIndex(patterns), keys }
 }
 
-function nodeOf(
+function* nodeOf(
   descriptor: Descriptor,
   labels: readonly string[],
   written: readonly string[],
   setting: Setting,
-): DescriptorNode {
+): Pieces<DescriptorNode> {
   const { key, rateLimit, source } = descriptor
   const value = descriptor.value === '' ? undefined : descriptor.value
   const label = value === undefined ? key : `${key}_${value}`
@@ -109,7 +111,7 @@ function nodeOf(
       naming(`descriptor ${path.join('.')}`, source, () =>
         compiledLimitOf(descriptor, rateLimit, path, names, setting),
       ),
-    children: levelOf(descriptor.descriptors, path, names, setting),
+    children: yield* levelOf(descriptor.descriptors, path, names, setting),
   }
 }
 

@@ -4,6 +4,7 @@ import { Facts } from '../identify/facts.ts'
 import type { Request } from '../request.ts'
 import { type Condition, conditionsOf, globsOf } from './condition.ts'
 import type { When } from './domain.ts'
+import { atOnce } from './pieces.ts'
 import { candidates, indexRules } from './rule-index.ts'
 
 function conditions(when: When): readonly Condition[] {
@@ -11,7 +12,7 @@ function conditions(when: When): readonly Condition[] {
 }
 
 function visited(rules: readonly When[], request: Request): readonly number[] {
-  return candidates(indexRules(rules.map(conditions)), new Facts(request, true))
+  return candidates(atOnce(indexRules(rules.map(conditions))), new Facts(request, true))
 }
 
 /** So many rules of each kind, that differ in one thing. */
@@ -97,7 +98,7 @@ describe('the index of rules', () => {
         const facts = new Facts(request, true)
         const compiled = rules.map(conditions)
         const holding = compiled.flatMap((own, i) => (own.every((one) => one.holds(facts)) ? [i] : []))
-        const found = candidates(indexRules(compiled), facts)
+        const found = candidates(atOnce(indexRules(compiled)), facts)
         expect(found.filter((rule) => holding.includes(rule))).toEqual(holding)
       }),
       { numRuns: 2_000 },

@@ -1,7 +1,8 @@
-import { type Cidr, type CidrTrie, cidrTrie, valuesAt } from '../identify/cidr.ts'
+import { addCidr, type CidrTrie, cidrTrie, valuesAt } from '../identify/cidr.ts'
 import type { Facts } from '../identify/facts.ts'
 import type { Condition, Handle, RequestField } from './condition.ts'
 import type { Glob } from './glob.ts'
+import type { Pieces } from './pieces.ts'
 
 /**
  * Finds the few rules that a request may meet, so that thousands cost about as much as ten. Every rule is filed
@@ -30,27 +31,27 @@ interface PathNode {
 }
 
 /** @param rules the conditions of each rule */
-export function indexRules(rules: readonly (readonly Condition[])[]): RuleIndex {
-  const crowdOf = crowds(rules)
+export function* indexRules(rules: readonly (readonly Condition[])[]): Pieces<RuleIndex> {
+  const crowdOf = yield* crowds(rules)
   const always: number[] = []
   const fields = new Map<string, FieldIndex>()
-  const globs: [Glob, number][] = []
-  const cidrs: [Cidr, number][] = []
-  rules.forEach((conditions, rule) => {
+  let paths: PathNode | undefined
+  let ips: CidrTrie<number> | undefined
+  for (const [rule, conditions] of rules.entries()) {
     const handles = narrowest(conditions, crowdOf)
     if (handles.length === 0) always.push(rule)
     for (const handle of handles) {
-      if (handle.kind === 'path') globs.push([handle.glob, rule])
-      else if (handle.kind === 'ip') cidrs.push([handle.cidr, rule])
-      else fileValue(fields, handle.field, handle.value, rule)
+      if (handle.kind === 'path') {
+        paths ??= newNode()
+        filePath(paths, handle.glob, rule)
+      } else if (handle.kind === 'ip') {
+        ips ??= cidrTrie([])
+        addCidr(ips, handle.cidr, rule)
+      } else fileValue(fields, handle.field, handle.value, rule)
     }
-  })
-  return {
-    always,
-    fields: [...fields.values()],
-    paths: globs.length > 0 ? pathTrie(globs) : undefined,
-    ips: cidrs.length > 0 ? cidrTrie(cidrs) : undefined,
+    yield
   }
+  return { always, fields: [...fields.values()], paths, ips }
 }
 
 /** The rules that the request may meet, in order, each once. */
@@ -70,10 +71,13 @@ export function candidates({ always, fields, paths, ips }: RuleIndex, facts: Fac
 }
 
 /** How many rules share a handle. */
-function crowds(rules: readonly (readonly Condition[])[]): (handle: Handle) => number {
+function* crowds(rules: readonly (readonly Condition[])[]): Pieces<(handle: Handle) => number> {
   const counts = new Map<string, number>()
-  for (const { handles } of rules.flat()) {
-    for (const handle of handles) counts.set(handleId(handle), (counts.get(handleId(handle)) ?? 0) + 1)
+  for (const conditions of rules) {
+    for (const { handles } of conditions) {
+      for (const handle of handles) counts.set(handleId(handle), (counts.get(handleId(handle)) ?? 0) + 1)
+    }
+    yield
   }
   return (handle) => counts.get(handleId(handle))!
 }
@@ -117,19 +121,15 @@ function indexedSegments({ segments }: Glob): readonly string[] {
   return place
 }
 
-function pathTrie(globs: readonly (readonly [Glob, number])[]): PathNode {
-  const root = newNode()
-  for (const [glob, rule] of globs) {
-    const place = indexedSegments(glob)
-    const isOpen = place.at(-1) === '**'
-    let node = root
-    for (const text of isOpen ? place.slice(0, -1) : place) {
-      if (text === '*') node = node.one ??= newNode()
-      else node = made(node.literals, text, newNode)
-    }
-    ;(isOpen ? node.open : node.ending).push(rule)
+function filePath(root: PathNode, glob: Glob, rule: number): void {
+  const place = indexedSegments(glob)
+  const isOpen = place.at(-1) === '**'
+  let node = root
+  for (const text of isOpen ? place.slice(0, -1) : place) {
+    if (text === '*') node = node.one ??= newNode()
+    else node = made(node.literals, text, newNode)
   }
-  return root
+  ;(isOpen ? node.open : node.ending).push(rule)
 }
 
 function newNode(): PathNode {

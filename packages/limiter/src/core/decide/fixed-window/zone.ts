@@ -71,13 +71,18 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   }
 }
 
+/** Of every zone, once one was misspelt. */
+const zonePairs = new Map<string, ReadonlySet<string>>()
+
 /** The zone that shares most pairs of letters with `word`, by Dice's coefficient: `paris` is near `Europe/Paris`. */
 function nearestZone(word: string): string | undefined {
   const pairs = pairsOf(word)
   let nearest: string | undefined
   let best = 0.4
-  for (const zone of Intl.supportedValuesOf('timeZone')) {
-    const others = pairsOf(zone)
+  if (zonePairs.size === 0) {
+    for (const zone of Intl.supportedValuesOf('timeZone')) zonePairs.set(zone, pairsOf(zone))
+  }
+  for (const [zone, others] of zonePairs) {
     const shared = [...pairs].filter((pair) => others.has(pair)).length
     const likeness = (2 * shared) / (pairs.size + others.size)
     if (likeness > best) [nearest, best] = [zone, likeness]

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { Bounds } from './bounds.ts'
+import { bench, type ServiceBench } from './testing.ts'
+
+const RULES = 'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: hour, requests_per_unit: 9 } }]\n'
+let service: ServiceBench
+const sockets: Socket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await service.close()
+})
+
+async function listening(bounds: Partial<Bounds>): Promise<string> {
+  service = await bench(RULES, { bounds })
+  return service.http.listen({ host: '127.0.0.1', port: 0 })
+}
+
+/** A connection that has asked, and reads nothing. */
+async function asking(path: string, length: number, body = ''): Promise<Socket> {
+  const { port } = service.http.server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1').pause()
+  sockets.push(socket)
+  await once(socket, 'connect')
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: s\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
+  )
+  return socket
+}
+
+async function statusOf(socket: Socket): Promise<string> {
+  const [first] = await once(socket.setEncoding('utf8').resume(), 'data')
+  return first
+}
+
+const check = async (url: string): Promise<Response> =>
+  fetch(`${url}/v1/check`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ domain: 'd', descriptors: [{ entries: [{ key: 'k', value: 'v' }] }] }),
+  })
+
+test('OF-44: at the bound of bytes in flight a request is refused, and batches leave room for others', async () => {
+  const url = await listening({ maxBodyBytes: 1_000, maxBatchBytes: 4_000, maxBytesInFlight: 8_000 })
+  const holding = await asking('/v1/check/batch', 4_000)
+  await vi.waitFor(async () => {
+    const refused = await statusOf(await asking('/v1/check/batch', 4_000))
+    expect(refused).toMatch(/^HTTP\/1.1 503 /)
+    expect(refused.toLowerCase()).toContain('\r\nretry-after: 1\r\n')
+    expect(refused).toContain('application/problem+json')
+  })
+  expect((await check(url)).status).toBe(200)
+  for (let i = 0; i < 4; i++) await asking('/v1/check', 1_000)
+  await vi.waitFor(async () => expect((await check(url)).status).toBe(503))
+  holding.destroy()
+  await vi.waitFor(async () => expect((await check(url)).status).toBe(200))
+})
+
+test('OF-44: a batch is decided as fast as it is read, and cut when nobody reads it', async () => {
+  const url = await listening({ requestTimeoutMs: 1_000, maxEntries: 128 })
+  const descriptors = Array.from({ length: 50 }, (_, i) => ({ entries: [{ key: 'k', value: `${i}` }] }))
+  const body = JSON.stringify(Array(1_000).fill({ domain: 'd', descriptors }))
+  const decide = vi.spyOn(service.store, 'decide')
+  const unread = [
+    await asking('/v1/check/batch', body.length, body),
+    await asking('/v1/check/batch', body.length, body),
+  ]
+  const closed = Promise.all(unread.map((socket) => once(socket, 'close')))
+  await vi.waitFor(() => expect(decide.mock.calls.length).toBeGreaterThan(0), { timeout: 20_000 })
+  expect((await check(url)).status).toBe(200)
+  // A connection that is paused does not see its end: what has arrived is read to there.
+  await vi.waitFor(async () => expect(await connections()).toBeLessThanOrEqual(1), { timeout: 30_000 })
+  expect(decide.mock.calls.length).toBeLessThan(2_000)
+  for (const socket of unread) socket.on('error', () => undefined).resume()
+  await closed
+})
+
+function connections(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    service.http.server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
+  })
+}
