@@ -474,4 +474,14 @@ describe('reservations and refunds', () => {
       expect(limiter.peek('k').remaining, name).toBe(6)
     }
   })
+
+  it('OF-02: never gives a turn of a queue to two requests', () => {
+    const queue = { algorithm: 'leaky-bucket', limit: 1, period: '1s', burst: 10 } as const
+    const limiter = createLimiter({ ...setUp(), policies: { queue } })
+    const [a, b, c] = [1, 2, 3].map(() => limiter.reserve('k'))
+    expect([a, b, c].map((own) => own!.decision.delayMs)).toEqual([0, 1_000, 2_000])
+    b!.cancel()
+    expect(limiter.peek('k').remaining).toBe(8)
+    expect(limiter.reserve('k').decision.delayMs).toBe(3_000)
+  })
 })

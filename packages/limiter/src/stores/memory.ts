@@ -1,5 +1,5 @@
 import { type Clock, monotonicClock } from '../clock.ts'
-import { figuresOf, instantOf, instantUsed, inUnits } from '../core/decide/figures.ts'
+import { chargeInstant, figuresOf, instantOf, inUnits } from '../core/decide/figures.ts'
 import { canRefuse } from '../core/decide/role.ts'
 import { block, correct, NO_CELLS, run } from '../core/decide/run.ts'
 import { ConfigError } from '../core/errors.ts'
@@ -104,8 +104,9 @@ export class MemoryStore implements Store<false> {
     }
     const admitted = allowed || !canRefuse(rule.role)
     const figures = [figuresOf(plan, slot, cost)]
-    if (now * plan.unit <= ticks) return { allowed: admitted, at, figures }
-    return { allowed: admitted, at, figures, instants: [instantUsed(plan, slot) + phase] }
+    const instant = chargeInstant(plan, slot)
+    if (instant === ticks) return { allowed: admitted, at, figures }
+    return { allowed: admitted, at, figures, instants: [instant + phase] }
   }
 
   /** Ids are deleted from the front, in the order in which they were spent: their times differ little. */

@@ -47,10 +47,16 @@ export function inUnits({ unit }: StatePlan, ticks: number): number {
   return unit === 1 ? ticks : Math.floor(ticks / unit)
 }
 
-/** The instant in microseconds that a reading used: its clock's own, unless that was held at the last admission. */
-export function instantUsed({ unit }: StatePlan, { now, ticks }: Pick<Reading, 'now' | 'ticks'>): number {
+/**
+ * The instant in microseconds at which a reading charges: its clock's own, unless that was held at the last admission.
+ * A request that queues is charged at its turn.
+ */
+export function chargeInstant({ unit }: StatePlan, { now, ticks, delay }: InstantReading): number {
+  if (delay > 0 && delay < NEVER) return (now + delay) * unit
   return now * unit > ticks ? now * unit : ticks
 }
+
+type InstantReading = Pick<Reading, 'now' | 'ticks' | 'delay'>
 
 /** One key's state as a request found it. */
 export interface Reading {
@@ -139,6 +145,7 @@ export function droppableAt(plan: StatePlan, cells: Cells, offset: number): numb
   const { algorithm, capacity } = plan
   if (capacity === 0) return 0
   const last = cells[offset]!
+  if (algorithm.idle !== undefined) return last + algorithm.idle(plan, cells, offset, last)
   const left = algorithm.remaining(plan, cells, offset, last)
   return last + algorithm.wait(plan, cells, offset, last, capacity, left)
 }

@@ -11,6 +11,10 @@ local function levelAt(p, c, now)
   local drained = (now - c[1]) * p.limit
   if drained >= level then return 0 end
   return level - drained
+end
+local function refundable(p, now, cost, charged)
+  local left = max(0, p.capacity * p.period - max(0, now - charged) * p.limit)
+  return cost >= p.capacity and left or min(cost * p.period, left)
 end`,
   remaining: `
 local level, full = levelAt(p, c, now), p.capacity * p.period
@@ -27,8 +31,6 @@ local room = p.ceiling * p.period - level
 local taken = cost > p.ceiling and room or cost * p.period
 c[2] = level + (taken < room and taken or room)`,
   refund: `
-local left = p.capacity * p.period - max(0, now - charged) * p.limit
-if left <= 0 then return end
-local given = cost >= p.capacity and left or min(cost * p.period, left)
-c[2] = max(0, levelAt(p, c, c[1]) - given)`,
+local given = refundable(p, now, cost, charged)
+if given > 0 then c[2] = max(0, levelAt(p, c, c[1]) - given) end`,
 }

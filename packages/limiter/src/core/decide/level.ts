@@ -18,7 +18,11 @@ export const bucketOptions: BucketOptions = { burst: whole(1, 'Capacity of a buc
  * `cells[offset + 1]` is the level in use, in 1/period of a unit, so that one unit of time drains exactly `limit` of
  * it. It does not depend on the limit: a changed limit keeps what was used.
  */
-export function levelPlan(algorithm: Algorithm, policy: BasePolicy & OptionValues<BucketOptions>): Plan {
+export function levelPlan(
+  algorithm: Algorithm,
+  policy: BasePolicy & OptionValues<BucketOptions>,
+  size = 2,
+): Plan {
   const limit = wholeNumber('limit', policy.limit, 0)
   const capacity = policy.burst ?? limit
   const ticks = periodTicks(policy)
@@ -31,7 +35,7 @@ export function levelPlan(algorithm: Algorithm, policy: BasePolicy & OptionValue
     limit,
     period,
     unit,
-    size: 2,
+    size,
     ceiling: Math.min(capacity * 2, floorDiv(MAX, period)),
   }
 }
@@ -77,8 +81,17 @@ export function refundLevel(
   cost: number,
   charged: number,
 ): void {
-  const left = plan.capacity * plan.period - Math.max(0, now - charged) * plan.limit
-  if (left <= 0) return
-  const given = cost >= plan.capacity ? left : Math.min(cost * plan.period, left)
-  cells[offset + 1] = Math.max(0, levelAt(plan, cells, offset, cells[offset]!) - given)
+  const given = refundable(plan, now, cost, charged)
+  if (given > 0) cells[offset + 1] = Math.max(0, levelAt(plan, cells, offset, cells[offset]!) - given)
+}
+
+/** How much of the level a refund may give back. */
+export function refundable(
+  { capacity, period, limit }: Plan,
+  now: number,
+  cost: number,
+  charged: number,
+): number {
+  const left = Math.max(0, capacity * period - Math.max(0, now - charged) * limit)
+  return cost >= capacity ? left : Math.min(cost * period, left)
 }

@@ -2,10 +2,10 @@ import type { Cells, StatePlan } from './algorithm.ts'
 import { type BlockPlan, blockedFor, countRefusal, setBlock } from './block/block.ts'
 import { admitted } from './combine.ts'
 import {
+  chargeInstant,
   type Figures,
   figuresOf,
   instantOf,
-  instantUsed,
   inUnits,
   type Reading,
   underBlock,
@@ -107,10 +107,11 @@ function instantsOf(
   slots: readonly Slot[],
   at: number,
 ): readonly number[] | undefined {
-  let held = false
-  for (let i = 0; i < steps.length; i++) held ||= slots[i]!.now * steps[i]!.rule.plan.unit > slots[i]!.ticks
-  if (!held) return undefined
-  return steps.map(({ rule, phase = 0 }, i) => Math.max(at, instantUsed(rule.plan, slots[i]!) + phase))
+  let differs = false
+  for (let i = 0; i < steps.length; i++)
+    differs ||= chargeInstant(steps[i]!.rule.plan, slots[i]!) > slots[i]!.ticks
+  if (!differs) return undefined
+  return steps.map(({ rule, phase = 0 }, i) => chargeInstant(rule.plan, slots[i]!) + phase)
 }
 
 /** A later correction of one step's charge. */

@@ -1,5 +1,5 @@
 import { admitted } from '../../core/decide/combine.ts'
-import { type Figures, figuresFrom, instantUsed, underBlock } from '../../core/decide/figures.ts'
+import { chargeInstant, type Figures, figuresFrom, underBlock } from '../../core/decide/figures.ts'
 import { newSlot } from '../../core/decide/run.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { Outcome, Step } from '../store.ts'
@@ -175,9 +175,10 @@ function outcomeOf(steps: readonly Step[], reply: readonly number[], from: numbe
     reading.delay = never(reply[n + 4]!)
     reading.now = reply[n + 5]!
     reading.ticks = at - phase
-    if (reading.now * rule.plan.unit > reading.ticks) {
+    const instant = chargeInstant(rule.plan, reading)
+    if (instant > reading.ticks) {
       instants ??= new Array(steps.length).fill(at)
-      instants[i] = instantUsed(rule.plan, reading) + phase
+      instants[i] = instant + phase
     }
     const own = figuresFrom(rule.plan, reading, retry, never(reply[n + 2]!), never(reply[n + 3]!))
     n += FIGURES_PER_STEP

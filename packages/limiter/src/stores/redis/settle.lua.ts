@@ -36,7 +36,10 @@ for key, p, c, now, change, charged, phase, chargeId in charges() do
   else
     keeps = false
   end
-  if keeps then program.save(key, c, expiry(p, now, program.wait(p, c, now, p.capacity), phase), program.form, program.size) end
+  if keeps then
+    local idle = program.idle and program.idle(p, c, now) or program.wait(p, c, now, p.capacity)
+    program.save(key, c, expiry(p, now, idle, phase), program.form, program.size)
+  end
 end
 return { at, 1 }
 `
