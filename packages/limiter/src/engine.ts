@@ -1,6 +1,6 @@
-import { type ActualCost, actualCostOf, chargesOf } from './core/decide/charges.ts'
+import { type ActualCost, actualCostOf, chargesOf, costsAfter } from './core/decide/charges.ts'
 import { checkedCost } from './core/decide/cost.ts'
-import { type Decision, decisionOf, type Receipt, receiptOf, takeRefund } from './core/decide/decision.ts'
+import { type Decision, decisionOf, keepCosts, type Receipt, receiptOf } from './core/decide/decision.ts'
 import { MAX } from './core/decide/integers.ts'
 import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
@@ -78,6 +78,26 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
       return settled
     })
   }
+  // What was corrected is noted before the store is asked, so that nobody gives it back meanwhile.
+  const settle = (
+    domain: string,
+    decision: Decision,
+    actual: Parameters<typeof chargesOf>[1],
+    once?: Once,
+  ): MaybePromise<boolean, Async> => {
+    const receipt = ownReceipt(decision)
+    const charges = chargesOf(receipt, actual)
+    keepCosts(decision, costsAfter(receipt, charges))
+    const answer = correct(domain, charges, once)
+    if (once === undefined) return answer
+    const undo = (): void => keepCosts(decision, receipt.costs)
+    // Where `once` makes sure that nothing happens twice, what was not settled can be settled again.
+    if (answer instanceof Promise) answer.catch(undo)
+    return andThen<boolean, boolean, Async>(answer, (settled) => {
+      if (!settled) undo()
+      return settled
+    })
+  }
   return {
     decide,
     reserve(domain, steps, ttl) {
@@ -88,15 +108,11 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
         return { decision, once: { id: globalThis.crypto.randomUUID(), until: outcome.at + ticks } }
       })
     },
-    settle: (domain, decision, actual, once) =>
-      correct(domain, chargesOf(ownReceipt(decision), actualCostOf(actual)), once),
+    settle: (domain, decision, actual, once) => settle(domain, decision, actualCostOf(actual), once),
     correct,
     refund(domain, decision, amount) {
-      const refundable = takeRefund(decision, amount === undefined ? MAX : checkedCost(amount))
-      return correct(
-        domain,
-        chargesOf(ownReceipt(decision), ({ cost }) => cost - refundable(cost)),
-      )
+      const given = amount === undefined ? MAX : checkedCost(amount)
+      return settle(domain, decision, (_, cost) => Math.max(0, cost - given))
     },
     reset: (states) => all(states.map((state) => store.reset(state))),
     block(states, duration) {

@@ -24,25 +24,32 @@ export function actualCostOf(actual: ActualCost | undefined): (step: Step) => nu
 
 /**
  * What corrects a request's charges to their actual costs. Slots that are held are released, whatever they cost.
- * @param actual whole, from 0; `undefined` leaves a step as it was charged
+ * @param actual whole, from 0; `undefined` leaves a step as it is charged. It is called with what is charged now.
  * @example
  * const charges = chargesOf(receiptOf(decision)!, actualCostOf(3))
  * await store.settle(charges)
  */
 export function chargesOf(
-  { steps, outcome, charged }: Receipt,
-  actual: (step: Step) => number | undefined,
+  { steps, outcome, charged, costs }: Receipt,
+  actual: (step: Step, cost: number) => number | undefined,
 ): Charge[] {
   const { figures, degraded } = outcome
   const charges: Charge[] = []
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!
     if (!charged || !figures[i]!.allowed) continue
-    const cost = holdsSlots(step) ? 0 : (actual(step) ?? step.cost)
+    const before = costs?.[i] ?? step.cost
+    const cost = holdsSlots(step) ? 0 : (actual(step, before) ?? before)
     const at = chargedAt(outcome, i)
-    charges.push({ step, at, change: cost - step.cost, ...(degraded && { degraded }) })
+    charges.push({ step, at, change: cost - before, ...(degraded && { degraded }) })
   }
   return charges
+}
+
+/** What is charged for each step after `charges` were corrected. */
+export function costsAfter({ steps, costs }: Receipt, charges: readonly Charge[]): readonly number[] {
+  const changes = new Map(charges.map(({ step, change }) => [step, change]))
+  return steps.map((step, i) => (costs?.[i] ?? step.cost) + (changes.get(step) ?? 0))
 }
 
 /**

@@ -43,6 +43,8 @@ export interface Receipt {
   readonly charged: boolean
   /** The step that decided; `undefined` when none can refuse. */
   readonly binding: Step | undefined
+  /** What is still charged for each step, once something was given back or settled; before that, its cost. */
+  readonly costs?: readonly number[] | undefined
 }
 
 const UNLIMITED: Figures = {
@@ -99,8 +101,8 @@ class DecisionRecord implements Decision {
   readonly #peek: boolean
   readonly #bound: number
   #policies: readonly PolicyFigures[] | undefined
-  /** Units of the cost that were given back already. */
-  #refunded = 0
+  /** What is still charged for each step; `undefined`: what it cost. */
+  #costs: readonly number[] | undefined
 
   /** @param bound the place of the step that decided; −1: none can refuse */
   constructor(
@@ -138,14 +140,12 @@ class DecisionRecord implements Decision {
       outcome: decision.#outcome,
       charged: allowed && !decision.#peek,
       binding: decision.#steps[decision.#bound],
+      costs: decision.#costs,
     }
   }
 
-  static takeRefund(decision: Decision, amount: number): (cost: number) => number {
-    if (!(#outcome in decision)) throw new TypeError('only a decision of a limiter can be refunded')
-    const before = decision.#refunded
-    decision.#refunded = Math.min(Number.MAX_SAFE_INTEGER, before + amount)
-    return (cost) => Math.min(amount, Math.max(0, cost - before))
+  static keepCosts(decision: Decision, costs: readonly number[] | undefined): void {
+    if (#outcome in decision) decision.#costs = costs
   }
 
   static decidedAt(decision: Decision): number | undefined {
@@ -174,13 +174,9 @@ class DecisionRecord implements Decision {
  */
 export const receiptOf: (decision: Decision) => Receipt | undefined = DecisionRecord.receiptOf
 
-/**
- * Notes that `amount` units of a decision are given back: all refunds together come to what was charged, and no more.
- * @returns how much of a step's cost this refund may give back
- * @throws TypeError for what was not decided here
- */
-export const takeRefund: (decision: Decision, amount: number) => (cost: number) => number =
-  DecisionRecord.takeRefund
+/** Notes what is still charged for each step of a decision, so that nothing is given back twice. */
+export const keepCosts: (decision: Decision, costs: readonly number[] | undefined) => void =
+  DecisionRecord.keepCosts
 
 /** The instant of a decision by its store's clock, in microseconds; `undefined` as for {@link receiptOf}. */
 export const decidedAt: (decision: Decision) => number | undefined = DecisionRecord.decidedAt
