@@ -1,6 +1,6 @@
-import { type ActualCost, actualCostOf, chargesOf, costsAfter } from './core/decide/charges.ts'
+import { type ActualCost, actualCostOf, chargesOf, correctedBy } from './core/decide/charges.ts'
 import { checkedCost } from './core/decide/cost.ts'
-import { type Decision, decisionOf, keepCosts, type Receipt, receiptOf } from './core/decide/decision.ts'
+import { type Decision, decisionOf, keepCorrected, type Receipt, receiptOf } from './core/decide/decision.ts'
 import { MAX } from './core/decide/integers.ts'
 import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
@@ -87,10 +87,10 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
   ): MaybePromise<boolean, Async> => {
     const receipt = ownReceipt(decision)
     const charges = chargesOf(receipt, actual)
-    keepCosts(decision, costsAfter(receipt, charges))
+    keepCorrected(decision, correctedBy(receipt, charges))
     const answer = correct(domain, charges, once)
     if (once === undefined) return answer
-    const undo = (): void => keepCosts(decision, receipt.costs)
+    const undo = (): void => keepCorrected(decision, receipt.corrected)
     // Where `once` makes sure that nothing happens twice, what was not settled can be settled again.
     if (answer instanceof Promise) answer.catch(undo)
     return andThen<boolean, boolean, Async>(answer, (settled) => {

@@ -1,5 +1,5 @@
 import { checkedCost } from './cost.ts'
-import { type Decision, type Receipt, receiptOf } from './decision.ts'
+import { type CorrectedCharge, type Decision, type Receipt, receiptOf } from './decision.ts'
 import { chargedAt } from './outcome.ts'
 import type { Charge } from './run.ts'
 import { holdsSlots, type Step } from './step.ts'
@@ -30,7 +30,7 @@ export function actualCostOf(actual: ActualCost | undefined): (step: Step) => nu
  * await store.settle(charges)
  */
 export function chargesOf(
-  { steps, outcome, charged, costs }: Receipt,
+  { steps, outcome, charged, corrected }: Receipt,
   actual: (step: Step, cost: number) => number | undefined,
 ): Charge[] {
   const { figures, degraded } = outcome
@@ -38,18 +38,29 @@ export function chargesOf(
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!
     if (!charged || !figures[i]!.allowed) continue
-    const before = costs?.[i] ?? step.cost
-    const cost = holdsSlots(step) ? 0 : (actual(step, before) ?? before)
-    const at = chargedAt(outcome, i)
-    charges.push({ step, at, change: cost - before, ...(degraded && { degraded }) })
+    const { cost, refundable } = corrected?.[i] ?? uncorrected(step)
+    const wanted = holdsSlots(step) ? 0 : (actual(step, cost) ?? cost)
+    const change = Math.max(wanted - cost, -refundable)
+    charges.push({ step, at: chargedAt(outcome, i), change, ...(degraded && { degraded }) })
   }
   return charges
 }
 
-/** What is charged for each step after `charges` were corrected. */
-export function costsAfter({ steps, costs }: Receipt, charges: readonly Charge[]): readonly number[] {
+/** What is charged for each step once `charges` are corrected. */
+export function correctedBy(
+  { steps, corrected }: Receipt,
+  charges: readonly Charge[],
+): readonly CorrectedCharge[] {
   const changes = new Map(charges.map(({ step, change }) => [step, change]))
-  return steps.map((step, i) => (costs?.[i] ?? step.cost) + (changes.get(step) ?? 0))
+  return steps.map((step, i) => {
+    const { cost, refundable } = corrected?.[i] ?? uncorrected(step)
+    const change = changes.get(step) ?? 0
+    return { cost: cost + change, refundable: refundable + Math.min(0, change) }
+  })
+}
+
+function uncorrected({ cost }: Step): CorrectedCharge {
+  return { cost, refundable: cost }
 }
 
 /**

@@ -43,8 +43,16 @@ export interface Receipt {
   readonly charged: boolean
   /** The step that decided; `undefined` when none can refuse. */
   readonly binding: Step | undefined
-  /** What is still charged for each step, once something was given back or settled; before that, its cost. */
-  readonly costs?: readonly number[] | undefined
+  /** What was corrected of each step's charge; absent before the first correction. */
+  readonly corrected?: readonly CorrectedCharge[] | undefined
+}
+
+/** A step's charge after corrections. */
+export interface CorrectedCharge {
+  /** What is charged now. */
+  readonly cost: number
+  /** How much of it can be given back: of what was charged at first, and not of what was charged more later. */
+  readonly refundable: number
 }
 
 const UNLIMITED: Figures = {
@@ -101,8 +109,7 @@ class DecisionRecord implements Decision {
   readonly #peek: boolean
   readonly #bound: number
   #policies: readonly PolicyFigures[] | undefined
-  /** What is still charged for each step; `undefined`: what it cost. */
-  #costs: readonly number[] | undefined
+  #corrected: readonly CorrectedCharge[] | undefined
 
   /** @param bound the place of the step that decided; −1: none can refuse */
   constructor(
@@ -140,12 +147,12 @@ class DecisionRecord implements Decision {
       outcome: decision.#outcome,
       charged: allowed && !decision.#peek,
       binding: decision.#steps[decision.#bound],
-      costs: decision.#costs,
+      corrected: decision.#corrected,
     }
   }
 
-  static keepCosts(decision: Decision, costs: readonly number[] | undefined): void {
-    if (#outcome in decision) decision.#costs = costs
+  static keepCorrected(decision: Decision, corrected: readonly CorrectedCharge[] | undefined): void {
+    if (#outcome in decision) decision.#corrected = corrected
   }
 
   static decidedAt(decision: Decision): number | undefined {
@@ -174,9 +181,9 @@ class DecisionRecord implements Decision {
  */
 export const receiptOf: (decision: Decision) => Receipt | undefined = DecisionRecord.receiptOf
 
-/** Notes what is still charged for each step of a decision, so that nothing is given back twice. */
-export const keepCosts: (decision: Decision, costs: readonly number[] | undefined) => void =
-  DecisionRecord.keepCosts
+/** Notes what was corrected of a decision's charges, so that nothing is given back twice. */
+export const keepCorrected: (decision: Decision, corrected: readonly CorrectedCharge[] | undefined) => void =
+  DecisionRecord.keepCorrected
 
 /** The instant of a decision by its store's clock, in microseconds; `undefined` as for {@link receiptOf}. */
 export const decidedAt: (decision: Decision) => number | undefined = DecisionRecord.decidedAt

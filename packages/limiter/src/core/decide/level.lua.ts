@@ -32,5 +32,5 @@ local taken = cost > p.ceiling and room or cost * p.period
 c[2] = level + (taken < room and taken or room)`,
   refund: `
 local given = refundable(p, now, cost, charged)
-if given > 0 then c[2] = max(0, levelAt(p, c, c[1]) - given) end`,
+if given > 0 then c[2] = max(0, c[2] - given) end`,
 }

@@ -82,7 +82,7 @@ export function refundLevel(
   charged: number,
 ): void {
   const given = refundable(plan, now, cost, charged)
-  if (given > 0) cells[offset + 1] = Math.max(0, levelAt(plan, cells, offset, cells[offset]!) - given)
+  if (given > 0) cells[offset + 1] = Math.max(0, cells[offset + 1]! - given)
 }
 
 /** How much of the level a refund may give back. */

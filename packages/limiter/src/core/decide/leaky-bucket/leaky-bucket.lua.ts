@@ -27,7 +27,7 @@ if grown >= p.period and p.limit > 0 then c[4] = min(MAX, now + turnIn(p, ahead)
 local given = refundable(p, now, cost, charged)
 if given == 0 then return end
 local last = c[1]
-local level, ahead, start = levelAt(p, c, last), backlogAt(p, c, last), (charged - last) * p.limit
+local level, ahead, start = c[2], backlogAt(p, c, last), (charged - last) * p.limit
 local oneUnit = start + max(0, p.period - p.limit)
 local isWhole = ahead - given <= oneUnit
 local isLatest = charged == c[4] or (isWhole and ahead > oneUnit)

@@ -45,7 +45,7 @@ export const leakyBucket: Algorithm<Plan, BucketOptions> = {
     const given = refundable(plan, now, cost, charged)
     if (given === 0) return
     const last = cells[offset]!
-    const level = levelAt(plan, cells, offset, last)
+    const level = cells[offset + 1]!
     const ahead = backlogAt(plan, cells, offset, last)
     const start = (charged - last) * plan.limit
     const oneUnit = start + Math.max(0, plan.period - plan.limit) // so much at most, less than one unit of it is left

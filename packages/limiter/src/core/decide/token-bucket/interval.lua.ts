@@ -26,5 +26,5 @@ c[2] = taken + min(cost, p.ceiling - taken)`,
   refund: `
 if charged < c[3] then return end
 local left = p.capacity - max(0, boundaries(p, c[3], charged, now)) * p.limit
-if left > 0 then c[2] = max(0, out(p, c, c[1]) - min(cost, left)) end`,
+if left > 0 then c[2] = max(0, c[2] - min(cost, left)) end`,
 }

@@ -48,8 +48,7 @@ export const intervalBucket: Algorithm<Plan, BucketOptions> = {
     const anchor = cells[offset + 2]!
     if (charged < anchor) return
     const left = plan.capacity - Math.max(0, boundaries(plan, anchor, charged, now)) * plan.limit
-    if (left > 0)
-      cells[offset + 1] = Math.max(0, out(plan, cells, offset, cells[offset]!) - Math.min(cost, left))
+    if (left > 0) cells[offset + 1] = Math.max(0, cells[offset + 1]! - Math.min(cost, left))
   },
 }
 
