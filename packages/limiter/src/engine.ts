@@ -29,7 +29,8 @@ export interface Engine<Async extends boolean = boolean> {
   reserve(domain: string, steps: readonly Step[], ttl: number | string): MaybePromise<Reserved, Async>
   /**
    * Settles a decision's charge at its actual cost: the rest is given back where it still counts, or more is charged,
-   * into debt if need be. Slots that are held are released. Rules that `actual` does not name stay as charged.
+   * into debt if need be. Slots that are held are released. Rules that `actual` does not name stay as charged. All that
+   * is given back of a decision, by `refund` too, is at most what it cost at first.
    * @returns `false` when `once` was spent or is over
    */
   settle(

@@ -1,16 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import {
-  bucketFormula,
-  concurrencyFormula,
-  type Formula,
-  fixedWindowFormula,
-  intervalFormula,
-  slidingCounterFormula,
-  slidingLogFormula,
-  variantsOf,
-} from '@sluice/conformance'
 import fc from 'fast-check'
-import { type AlgorithmName, planOf } from './core/decide/algorithms.ts'
+import type { Plan } from './core/decide/algorithm.ts'
+import { type Policy, planOf } from './core/decide/algorithms.ts'
 import { type Decision, receiptOf } from './core/decide/decision.ts'
 import { chargedAt } from './core/decide/outcome.ts'
 import { type Rule, type RuleOptions, ruleOf } from './core/decide/rule.ts'
@@ -31,15 +22,6 @@ export const DICE: fc.Arbitrary<number[]> = fc.array(fc.integer({ min: 0, max: 0
   size: 'max',
 })
 
-const MOST: Readonly<Record<AlgorithmName, Formula['most']>> = {
-  'token-bucket': bucketFormula.most,
-  gcra: bucketFormula.most,
-  'leaky-bucket': bucketFormula.most,
-  'fixed-window': fixedWindowFormula.most,
-  'sliding-window-log': slidingLogFormula.most,
-  'sliding-window-counter': slidingCounterFormula('down').most,
-  concurrency: concurrencyFormula.most,
-}
 /** Twice the least limit: more in use is cut off. */
 const LEAST_CEILING = 14
 /** The last is there twice, so that some requests meet only what is enforced. */
@@ -57,8 +39,10 @@ export interface WalkOptions {
   readonly period: string
   /** Where time moves: what comes back by itself is then bounded, else there is nothing of it. */
   readonly moves: boolean
-  readonly options?: RuleOptions
-  readonly algorithms?: (name: AlgorithmName) => boolean
+  /** All algorithms, with their choices. */
+  readonly variants: readonly { readonly policy: Pick<Policy, 'algorithm'> }[]
+  /** The most units that a policy admits between two instants so many microseconds apart. */
+  readonly most: (plan: Plan, interval: bigint) => bigint
 }
 
 /** What a store has charged for one step, and what was given back of it. */
@@ -101,15 +85,15 @@ export class RefundWalk {
 
   constructor(options: WalkOptions, makeStores: (clock: FakeClock) => readonly Store[]) {
     this.#options = options
-    const variants = variantsOf(options.algorithms)
     // The second and third of each are the first under a changed limit.
-    this.#rules = variants.flatMap(({ policy }, i) =>
+    this.#rules = options.variants.flatMap(({ policy }, i) =>
       [0, 1].map((lane) =>
         [10, 14, 7].map((limit) => {
           const plan = planOf({ ...policy, limit, period: options.period })
           const { onLimit, ...role } = ROLES[(i + lane * 3) % ROLES.length]!
           return ruleOf(`r${i}${lane}`, `ns/${i}${lane}`, plan, {
-            ...(options.options ?? { ...role, ...(onLimit && { onLimit }) }),
+            ...role,
+            ...(onLimit && { onLimit }),
           })
         }),
       ),
@@ -150,7 +134,8 @@ export class RefundWalk {
 
   #move(kind: number, share: number): void {
     const periodMs = 1_000
-    const ms = [share, -share * 300, periodMs - 0.001, periodMs, share * 400, share * 2_500, share * 50][kind] ?? 0
+    const ms =
+      [share, -share * 300, periodMs - 0.001, periodMs, share * 400, share * 2_500, share * 50][kind] ?? 0
     const now = this.clock.now()
     // To a window's edge, or just before it.
     if (kind === 7 || kind === 8) this.clock.set(now - (now % 1_000_000) + 1_000_000 - (kind - 7))
@@ -174,7 +159,9 @@ export class RefundWalk {
       }),
     )
     const decisions = made.map(({ decision }) => decision)
-    this.trace.push(`at ${this.clock.now()} ${steps.map((step) => `${step.rule.name}:${step.rule.plan.limit}`)} cost ${steps[0]!.cost}: ${JSON.stringify(decisions[0])}`)
+    this.trace.push(
+      `at ${this.clock.now()} ${steps.map((step) => `${step.rule.name}:${step.rule.plan.limit}`)} cost ${steps[0]!.cost}: ${JSON.stringify(decisions[0])}`,
+    )
     this.#same(decisions)
     this.#same(decisions.map((decision) => steps.map((_, i) => chargedAt(receiptOf(decision)!.outcome, i))))
     this.#made.push({ decisions, reservations: made.map(({ reservation }) => reservation) })
@@ -185,14 +172,16 @@ export class RefundWalk {
   async #giveBack({ decisions, reservations }: Made, kind: number, more: number): Promise<void> {
     const before = this.#nets()
     const cost = more % (this.#options.moves ? 7 : 4)
-    const verb = (await this.#each(async (engine, i) => {
-      const [decision, reservation] = [decisions[i]!, reservations[i]]
-      if (kind < 9) return ['refund', await engine.refund('', decision)]
-      if (kind < 11) return ['refund of', cost, await engine.refund('', decision, cost)]
-      if (kind < 13 && reservation !== undefined) return ['commit', cost, await reservation.commit(cost)]
-      if (kind < 14 && reservation !== undefined) return ['cancel', await reservation.cancel()]
-      return ['settle', cost, await engine.settle('', decision, cost)]
-    }))[0]!
+    const verb = (
+      await this.#each(async (engine, i) => {
+        const [decision, reservation] = [decisions[i]!, reservations[i]]
+        if (kind < 9) return ['refund', await engine.refund('', decision)]
+        if (kind < 11) return ['refund of', cost, await engine.refund('', decision, cost)]
+        if (kind < 13 && reservation !== undefined) return ['commit', cost, await reservation.commit(cost)]
+        if (kind < 14 && reservation !== undefined) return ['cancel', await reservation.cancel()]
+        return ['settle', cost, await engine.settle('', decision, cost)]
+      })
+    )[0]!
     const at = decisions.length === 0 ? -1 : this.#made.findIndex((made) => made.decisions === decisions)
     this.trace.push(`at ${this.clock.now()} decision ${at}: ${verb.join(' ')}`)
     const rules = new Set<Rule>()
@@ -246,7 +235,10 @@ export class RefundWalk {
     this.#turns.set(state, turns)
     const latest = Math.max(0, ...turns.values())
     const { period, limit } = step.rule.plan
-    ok(turn - latest >= Math.floor(period / Math.max(limit, 14)) - 2, `the turn ${turn} is given, after ${latest}`)
+    ok(
+      turn - latest >= Math.floor(period / Math.max(limit, 14)) - 2,
+      `the turn ${turn} is given, after ${latest}`,
+    )
     turns.set(step, turn)
   }
 
@@ -265,7 +257,11 @@ export class RefundWalk {
       const now = this.clock.now()
       this.clock.set(Math.max(now, this.#held.get(stateOf(rule)) ?? 0))
       this.clock.advance(afterMs)
-      const { allowed } = (await this.#engines[0]!.decide('', [{ rule: enforced, key: 'k', cost }], true)) as Decision
+      const { allowed } = (await this.#engines[0]!.decide(
+        '',
+        [{ rule: enforced, key: 'k', cost }],
+        true,
+      )) as Decision
       this.clock.set(now)
       return allowed
     }
@@ -291,7 +287,8 @@ export class RefundWalk {
     for (const { decisions } of this.#made) {
       await Promise.all(this.#engines.map(async (engine, i) => engine.settle('', decisions[i]!, 0)))
     }
-    for (const { step, net, more } of this.#books[0]!.values()) equal(net, more, `of ${step.rule.name} not all was given back`)
+    for (const { step, net, more } of this.#books[0]!.values())
+      equal(net, more, `of ${step.rule.name} not all was given back`)
     if (!this.#options.moves) return
     this.clock.set(Math.max(this.clock.now(), ...this.#held.values()))
     this.clock.advance(60_000)
@@ -311,15 +308,14 @@ export class RefundWalk {
         if (units < 0) given -= units
         else admitted += units
         const interval = BigInt(Math.max(0, at - entries[i]!.at))
-        const most = Math.max(...plans.map(({ plan }) => Number(mostOf(plan.algorithm.name as AlgorithmName, plan.kind, plan, interval))))
-        ok(admitted <= most + given, `${state}: ${admitted} were admitted within ${interval} µs, where ${most} and ${given} may be`)
+        const most = Math.max(...plans.map(({ plan }) => Number(this.#options.most(plan, interval))))
+        ok(
+          admitted <= most + given,
+          `${state}: ${admitted} were admitted within ${interval} µs, where ${most} and ${given} may be`,
+        )
       }
     }
   }
-}
-
-function mostOf(name: AlgorithmName, kind: string, plan: Rule['plan'], interval: bigint): bigint {
-  return kind.startsWith('token-bucket-interval') ? intervalFormula.most(plan, interval) : MOST[name](plan, interval)
 }
 
 function stateOf({ namespace, plan }: Rule): string {

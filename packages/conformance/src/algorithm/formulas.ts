@@ -253,3 +253,28 @@ export function slidingCounterFormula(rounding: 'down' | 'up'): Formula {
     },
   }
 }
+
+/**
+ * The definition of a plan's algorithm, where it is one of those that are built in.
+ * @throws TypeError where it is not
+ * @example
+ * const plan = planOf({ algorithm: 'gcra', limit: 10, period: '1s' })
+ * formulaOf(plan).most(plan, 1_000_000n) // 20n
+ */
+export function formulaOf({ kind }: Plan): Formula {
+  const [name = ''] = kind.split('/')
+  const formula = FORMULAS[name]
+  if (formula === undefined) throw new TypeError(`there is no formula for ${JSON.stringify(name)}`)
+  return formula
+}
+
+const FORMULAS: Readonly<Record<string, Formula>> = {
+  'token-bucket': bucketFormula,
+  'token-bucket-interval': intervalFormula,
+  'leaky-bucket': bucketFormula,
+  gcra: gcraFormula,
+  'fixed-window': fixedWindowFormula,
+  'sliding-window-log': slidingLogFormula,
+  'sliding-window-counter': slidingCounterFormula('down'),
+  concurrency: concurrencyFormula,
+}

@@ -97,16 +97,12 @@ export function run<S extends Slot>(
     charge(steps[i]!, steps[i]!.cost, slots[i]!, states)
     figures[i] = answer(steps[i]!, slots[i]!)
   }
-  const instants = instantsOf(steps, slots, at)
+  const instants = instantsOf(steps, slots)
   return instants === undefined ? { allowed, at, figures } : { allowed, at, figures, instants }
 }
 
 /** The instant of each step's charge, where one is not `at`. */
-function instantsOf(
-  steps: readonly Step[],
-  slots: readonly Slot[],
-  at: number,
-): readonly number[] | undefined {
+function instantsOf(steps: readonly Step[], slots: readonly Slot[]): readonly number[] | undefined {
   let differs = false
   for (let i = 0; i < steps.length; i++)
     differs ||= chargeInstant(steps[i]!.rule.plan, slots[i]!) > slots[i]!.ticks

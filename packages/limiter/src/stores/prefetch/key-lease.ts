@@ -145,7 +145,11 @@ export class KeyLease {
     const { resetAfterMs } = outcome.figures[0]!
     const ends = this.step.rule.plan.algorithm.traits.ends === true && resetAfterMs !== null
     if (units > 0)
-      this.#grants.add({ at: chargedAt(outcome, 0), units, until: ends ? asked + resetAfterMs : Number.POSITIVE_INFINITY })
+      this.#grants.add({
+        at: chargedAt(outcome, 0),
+        units,
+        until: ends ? asked + resetAfterMs : Number.POSITIVE_INFINITY,
+      })
   }
 
   #answer(group: readonly WaitingStep[], outcome: Outcome): void {
