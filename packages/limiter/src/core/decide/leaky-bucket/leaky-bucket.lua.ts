@@ -9,7 +9,7 @@ local function backlogAt(p, c, now)
   local level, latest = levelAt(p, c, now), c[4]
   if p.limit == 0 or latest == 0 then return level end
   local drained = c[3] - (now - c[1]) * p.limit
-  local told = (latest + floorDiv(p.period, p.limit) - 1 - now) * p.limit
+  local told = (latest - now + floorDiv(p.period, p.limit) - 1) * p.limit
   return min(MAX, max(level, drained, told))
 end
 local function turnIn(p, backlog)

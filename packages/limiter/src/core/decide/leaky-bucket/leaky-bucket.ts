@@ -72,7 +72,7 @@ function backlogAt(plan: Plan, cells: Cells, offset: number, now: number): numbe
   const latest = cells[offset + 3]!
   if (plan.limit === 0 || latest === 0) return level
   const drained = cells[offset + 2]! - (now - cells[offset]!) * plan.limit
-  const told = (latest + floorDiv(plan.period, plan.limit) - 1 - now) * plan.limit
+  const told = (latest - now + floorDiv(plan.period, plan.limit) - 1) * plan.limit
   return Math.min(MAX, Math.max(level, drained, told))
 }
 
