@@ -119,7 +119,7 @@ function queued({ capacity, limit, period, ceiling }: Numbers): Oracle {
       const taken = least(cost * period, ceiling * period - ahead(level, now))
       const before = backlog(now)
       end = now * limit + before + taken
-      if (taken >= period && limit > 0n) latest = now + (before + limit - 1n) / limit
+      if (taken >= period && limit > 0n) latest = least(LARGEST, now + (before + limit - 1n) / limit)
       level = larger(level, now * limit) + taken
       last = now
     },
@@ -133,7 +133,7 @@ function queued({ capacity, limit, period, ceiling }: Numbers): Oracle {
       const isWhole = end - given <= oneUnit
       if (charged === latest || (isWhole && end > oneUnit)) {
         end = larger(larger(end - given, turn - limit), from)
-        if (isWhole && limit > 0n) latest = larger(0n, charged - period / limit)
+        if (isWhole && limit > 0n) latest = least(LARGEST, larger(0n, charged - period / limit))
       }
       const most = ceiling * period
       const lost = limit === 0n ? 0n : end - least(most, LARGEST - most)

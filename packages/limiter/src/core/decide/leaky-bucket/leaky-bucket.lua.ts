@@ -32,7 +32,7 @@ local oneUnit = start + max(0, p.period - p.limit)
 local isWhole = ahead - given <= oneUnit
 local isLatest = charged == c[4] or (isWhole and ahead > oneUnit)
 local backlog = isLatest and max(0, ahead - given, start - p.limit) or ahead
-if isLatest and isWhole and p.limit > 0 then c[4] = max(0, charged - floorDiv(p.period, p.limit)) end
+if isLatest and isWhole and p.limit > 0 then c[4] = min(MAX, max(0, charged - floorDiv(p.period, p.limit))) end
 local most = p.ceiling * p.period
 local lost = p.limit == 0 and 0 or backlog - min(most, MAX - most)
 c[2] = min(level, max(0, level - given, lost))

@@ -53,7 +53,7 @@ export const leakyBucket: Algorithm<Plan, BucketOptions> = {
     const isLatest = charged === cells[offset + 3] || (isWhole && ahead > oneUnit)
     const backlog = isLatest ? Math.max(0, ahead - given, start - plan.limit) : ahead
     if (isLatest && isWhole && plan.limit > 0)
-      cells[offset + 3] = Math.max(0, charged - floorDiv(plan.period, plan.limit))
+      cells[offset + 3] = Math.min(MAX, Math.max(0, charged - floorDiv(plan.period, plan.limit)))
     const most = plan.ceiling * plan.period
     const lost = plan.limit === 0 ? 0 : backlog - Math.min(most, MAX - most)
     cells[offset + 1] = Math.min(level, Math.max(0, level - given, lost))
