@@ -37,7 +37,7 @@ const ROLES: readonly RuleOptions[] = [
 export interface WalkOptions {
   /** How long the period of every limit is. */
   readonly period: string
-  /** Where time moves: what comes back by itself is then bounded, else there is nothing of it. */
+  /** Where time moves, what comes back by itself is bounded; else the clock steps to and fro within a second, and nothing comes back. */
   readonly moves: boolean
   /** All algorithms, with their choices. */
   readonly variants: readonly { readonly policy: Pick<Policy, 'algorithm'> }[]
@@ -127,6 +127,7 @@ export class RefundWalk {
   async #step(die: number): Promise<void> {
     const [kind, share, more] = [die % 16, Math.floor(die / 16) % 1024, Math.floor(die / 16_384)]
     if (this.#options.moves) this.#move(more % 24, share / 1024)
+    else this.clock.advance([0, 0, -500, 499][more % 4]!) // too little for anything to come back
     const chosen = this.#made[share % (this.#made.length || 1)]
     if (kind < 7 || chosen === undefined) await this.#decide(share, more)
     else await this.#giveBack(chosen, kind, more)

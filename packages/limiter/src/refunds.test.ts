@@ -37,7 +37,7 @@ describe(`what is given back, on walks (SLUICE_SEED=${SEED})`, { timeout: 3_600_
 
   it('OF-02, OF-03, OF-06: is never minted, lost or given twice while time steps', () =>
     walked(inProcess(true, '1s')))
-  it('is all that was taken while time stands', () => walked(inProcess(false, '1d')))
+  it('OF-03: is all that was taken while the clock steps to and fro', () => walked(inProcess(false, '1d')))
   it('reaches the store that was charged, through failures and beside units taken ahead', () =>
     walked((dice) => new FailingWalk().run(dice)))
 })
