@@ -112,7 +112,7 @@ function queued({ capacity, limit, period, unit, ceiling }: Numbers): Oracle {
   const ahead = (until: bigint, now: bigint): bigint => larger(until, now * limit) - now * limit
   const backlog = (now: bigint): bigint => {
     if (limit === 0n || latest === 0n) return ahead(level, now)
-    return ahead(larger(end, (latest + period / limit - 1n) * limit), now)
+    return ahead(larger(end, (latest + period / limit - 1n) * limit + 1n), now)
   }
   return {
     admits: (now, cost) => ahead(level, now) + cost * period <= capacity * period,
@@ -134,7 +134,7 @@ function queued({ capacity, limit, period, unit, ceiling }: Numbers): Oracle {
       const oneUnit = turn + larger(0n, period - limit)
       const isWhole = end - given <= oneUnit
       if (charged === latest || (isWhole && end > oneUnit)) {
-        end = larger(larger(end - given, turn - limit), from)
+        end = larger(larger(end - given, turn - limit + 1n), from)
         if (isWhole && limit > 0n) latest = least(LARGEST / unit, larger(0n, charged - period / limit))
       }
       const most = ceiling * period

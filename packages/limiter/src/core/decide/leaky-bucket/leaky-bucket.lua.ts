@@ -3,7 +3,7 @@ import type { Twin } from '../twin.ts'
 
 export const leakyBucketTwin: Twin = {
   ...levelTwin,
-  size: 6,
+  size: 7,
   locals: `${levelTwin.locals}
 local function chargeLevel(p, c, last, now, cost)
 ${levelTwin.charge}
@@ -20,7 +20,8 @@ local function leadAt(p, c, last, now)
 end
 local function toldAt(p, c, now)
   if isUntold(p, c) then return 0 end
-  return min(MAX, max(0, ceilDiv(c[6], p.unit) - now + floorDiv(p.period, p.limit) - 1) * p.limit)
+  local units = ceilDiv(c[6], p.unit) - now + floorDiv(p.period, p.limit) - 1
+  return units < 0 and 0 or min(MAX, units * p.limit + 1)
 end
 local function backlogAt(p, c, last, now)
   return max(levelAt(p, c, last, now) + leadAt(p, c, last, now), toldAt(p, c, now))
@@ -34,26 +35,29 @@ local function keepLatest(p, c, turn)
   c[6] = min(floorDiv(MAX, p.unit), max(0, turn)) * p.unit
 end`,
   charge: `
-local lead, ahead = leadAt(p, c, last, now), backlogAt(p, c, last, now)
+local lead, told = leadAt(p, c, last, now), toldAt(p, c, now)
+local drains = levelAt(p, c, last, now) + lead
+local ahead = max(drains, told)
 local taken = chargeLevel(p, c, last, now, cost)
 keepAmount(p, c, 4, lead)
+c[7] = (ahead == 0 or (c[7] == p.limit and told <= drains)) and p.limit or 0
 if taken >= p.period and p.limit > 0 then keepLatest(p, c, now + turnIn(p, ahead)) end`,
   refund: `
 local given = refundable(p, now, cost, charged)
 if given == 0 then return end
 local level, lead = amountAt(p, c, 2), isUntold(p, c) and 0 or amountAt(p, c, 4)
-local ahead = max(min(MAX, level + lead), toldAt(p, c, last))
-local start = (charged - last) * p.limit
+local ahead, start = min(MAX, level + lead), (charged - last) * p.limit
 local oneUnit = start + max(0, p.period - p.limit)
 local isWhole = ahead - given <= oneUnit
-local isLatest = charged == floorDiv(c[6], p.unit) or (isWhole and ahead > oneUnit)
-local backlog = isLatest and max(0, ahead - given, start - p.limit) or ahead
-if isLatest and isWhole and p.limit > 0 then keepLatest(p, c, charged - floorDiv(p.period, p.limit)) end
+local isSame = p.limit > 0 and c[7] == p.limit
+local isLatest = isSame and (charged == floorDiv(c[6], p.unit) or (isWhole and ahead > oneUnit))
+local backlog = isLatest and max(0, ahead - given, start - p.limit + 1) or ahead
+if isLatest and isWhole then keepLatest(p, c, charged - floorDiv(p.period, p.limit)) end
 local most = p.ceiling * p.period
 local lost = p.limit == 0 and 0 or backlog - min(most, MAX - most)
 local lowered = max(0, min(given, level, level - lost))
 lower(p, c, lowered)
-keepAmount(p, c, 4, max(0, lead + lowered - max(0, min(MAX, level + lead) - backlog)))`,
+keepAmount(p, c, 4, max(0, lead + lowered - (ahead - backlog)))`,
   delay: 'return turnIn(p, backlogAt(p, c, last, now))',
   idle: 'return turnIn(p, backlogAt(p, c, last, now))',
 }

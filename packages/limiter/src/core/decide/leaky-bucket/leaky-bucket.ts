@@ -16,33 +16,40 @@ import {
 
 const LEAD = 3
 const LATEST = 5
+const SAME = 6
 
 /**
  * A queue of depth `burst` that drains at limit/period. A request joins while its cost fits, and gets as its delay the time
  * that its predecessors need to drain. Depth 10 at 1 a second: ten at once get delays 0, 1 … 9 s, the eleventh is
  * refused with 1 s.
  *
- * Cells: those of the level, which decides who joins (level.ts); the same two of what the backlog exceeds it by; and the
- * instant of the latest turn, in microseconds. The backlog is what drains before the next turn: more than the level
+ * Cells: those of the level, which decides who joins (level.ts); the same two of what the backlog exceeds it by; the
+ * instant of the latest turn, in microseconds; and the limit by which all turns since the queue was empty were told, 0
+ * where there were several. The backlog is what drains before the next turn: more than the level
  * after a request gave its turn back that has others behind it, since these keep the turns that they were told.
  */
 export const leakyBucket: Algorithm<Plan, BucketOptions> = {
   name: 'leaky-bucket',
   traits: { queues: true },
   options: bucketOptions,
-  plan: (policy) => levelPlan(leakyBucket, policy, 6),
+  plan: (policy) => levelPlan(leakyBucket, policy, 7),
   remaining: remainingLevel,
   wait: waitLevel,
   charge(plan, cells, offset, last, now, cost) {
     const lead = leadAt(plan, cells, offset, last, now)
-    const ahead = backlogAt(plan, cells, offset, last, now)
+    const drains = levelAt(plan, cells, offset, last, now) + lead
+    const told = toldAt(plan, cells, offset, now)
+    const ahead = Math.max(drains, told)
     const taken = chargeLevel(plan, cells, offset, last, now, cost)
     keepAmount(plan, cells, offset + LEAD, lead)
+    const isSame = ahead === 0 || (cells[offset + SAME] === plan.limit && told <= drains)
+    cells[offset + SAME] = isSame ? plan.limit : 0
     // Of a correction that was cut off at the ceiling too little is left to be a turn.
     if (taken >= plan.period && plan.limit > 0) keepLatest(plan, cells, offset, now + turnIn(plan, ahead))
   },
   /**
-   * The level falls as that of a token bucket. The latest turn can be given again. An earlier one is lost, for those
+   * The level falls as that of a token bucket. The latest turn can be given again, unless the limit changed since the
+   * queue was empty: then turns do not tell where in the backlog they are. An earlier one is lost, for those
    * behind it keep theirs; of these at most `ceiling` units are given back before they have drained, so that delays stay
    * bounded however many leave.
    */
@@ -51,20 +58,21 @@ export const leakyBucket: Algorithm<Plan, BucketOptions> = {
     if (given === 0) return
     const level = amountAt(plan, cells, offset + 1)
     const lead = isUntold(plan, cells, offset) ? 0 : amountAt(plan, cells, offset + LEAD)
-    const ahead = Math.max(Math.min(MAX, level + lead), toldAt(plan, cells, offset, last))
+    const ahead = Math.min(MAX, level + lead)
     const start = (charged - last) * plan.limit
     const oneUnit = start + Math.max(0, plan.period - plan.limit) // so much at most, less than one unit of it is left
     const isWhole = ahead - given <= oneUnit
-    const isLatest = charged === floorDiv(cells[offset + LATEST]!, plan.unit) || (isWhole && ahead > oneUnit)
-    const backlog = isLatest ? Math.max(0, ahead - given, start - plan.limit) : ahead
-    if (isLatest && isWhole && plan.limit > 0)
-      keepLatest(plan, cells, offset, charged - floorDiv(plan.period, plan.limit))
+    const isLatest =
+      plan.limit > 0 &&
+      cells[offset + SAME] === plan.limit &&
+      (charged === floorDiv(cells[offset + LATEST]!, plan.unit) || (isWhole && ahead > oneUnit))
+    const backlog = isLatest ? Math.max(0, ahead - given, start - plan.limit + 1) : ahead
+    if (isLatest && isWhole) keepLatest(plan, cells, offset, charged - floorDiv(plan.period, plan.limit))
     const most = plan.ceiling * plan.period
     const lost = plan.limit === 0 ? 0 : backlog - Math.min(most, MAX - most)
     const lowered = Math.max(0, Math.min(given, level, level - lost))
     lower(plan, cells, offset, lowered)
-    const drained = Math.max(0, Math.min(MAX, level + lead) - backlog)
-    keepAmount(plan, cells, offset + LEAD, Math.max(0, lead + lowered - drained))
+    keepAmount(plan, cells, offset + LEAD, Math.max(0, lead + lowered - (ahead - backlog)))
   },
   delay: (plan, cells, offset, last, now) => turnIn(plan, backlogAt(plan, cells, offset, last, now)),
   idle: (plan, cells, offset, last, now) => turnIn(plan, backlogAt(plan, cells, offset, last, now)),
@@ -75,8 +83,8 @@ export const leakyBucket: Algorithm<Plan, BucketOptions> = {
  * still stand, so the latest of them counts as well.
  */
 function backlogAt(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
-  const drained = levelAt(plan, cells, offset, last, now) + leadAt(plan, cells, offset, last, now)
-  return Math.max(drained, toldAt(plan, cells, offset, now))
+  const drains = levelAt(plan, cells, offset, last, now) + leadAt(plan, cells, offset, last, now)
+  return Math.max(drains, toldAt(plan, cells, offset, now))
 }
 
 /** By how much the backlog exceeds the level; held, as the level is, where a larger limit left it. */
@@ -88,12 +96,12 @@ function leadAt(plan: Plan, cells: Cells, offset: number, last: number, now: num
   return Math.max(0, Math.min(lead, left))
 }
 
-/** What drains, at least, before a turn that is later than the latest one told. */
+/** What drains, at least, before the next turn: it comes period/limit after the latest one told. */
 function toldAt(plan: Plan, cells: Cells, offset: number, now: number): number {
   if (isUntold(plan, cells, offset)) return 0
   const latest = ceilDiv(cells[offset + LATEST]!, plan.unit)
   const units = latest - now + floorDiv(plan.period, plan.limit) - 1
-  return Math.min(MAX, Math.max(0, units) * plan.limit)
+  return units < 0 ? 0 : Math.min(MAX, units * plan.limit + 1)
 }
 
 function isUntold({ limit }: Plan, cells: Cells, offset: number): boolean {
