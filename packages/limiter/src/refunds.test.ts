@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { planOf } from './core/decide/algorithms.ts'
 import { type Decision, receiptOf } from './core/decide/decision.ts'
+import { chargedAt } from './core/decide/outcome.ts'
 import { type Rule, ruleOf } from './core/decide/rule.ts'
 import type { Step } from './core/decide/step.ts'
 import { StoreError } from './core/errors.ts'
@@ -40,7 +41,45 @@ describe(`what is given back, on walks (SLUICE_SEED=${SEED})`, { timeout: 3_600_
   it('OF-03: is all that was taken while the clock steps to and fro', () => walked(inProcess(false, '1d')))
   it('reaches the store that was charged, through failures and beside units taken ahead', () =>
     walked((dice) => new FailingWalk().run(dice)))
+
+  // The last limit of a day has to be counted in milliseconds.
+  it.each([
+    ['1s', [1, 7, 10, 14, 100, 1_000]],
+    ['1d', [1, 100, 104_249, 104_250]],
+  ] as const)('OF-02: a queue gives no turn twice, whatever becomes of its limit in %s', (period, limits) =>
+    fc.assert(
+      fc.property(DICE, (dice) => walkTurns(period, limits, dice)),
+      { numRuns: WALKS * 20, seed: SEED, endOnFailure: true },
+    ),
+  )
 })
+
+/** One request after the other by limits that vary, of which some give up their turns, under the limit that they had. */
+function walkTurns(period: string, limits: readonly number[], dice: readonly number[]): void {
+  const clock = new FakeClock(1_767_225_600_000_000)
+  const store = new MemoryStore({ clock })
+  const plans = limits.map((limit) => planOf({ algorithm: 'leaky-bucket', limit, period }))
+  const waiting: Charge[] = []
+  let latest = 0
+  for (const die of dice) {
+    const [kind, share, cost] = [die % 8, Math.floor(die / 8) % 1024, 1 + (Math.floor(die / 8192) % 3)]
+    const plan = plans[share % plans.length]!
+    if (kind === 0) clock.advance(share)
+    else if (kind < 3) store.settle(waiting.splice(kind === 1 ? -1 : share % (waiting.length || 1), 1))
+    else {
+      const step = { rule: ruleOf('queue', 'queue', plan), key: 'k', cost }
+      const outcome = store.decide([step], false)
+      if (!outcome.allowed) continue
+      const turn = chargedAt(outcome, 0)
+      const last = Math.max(0, ...waiting.map(({ at }) => at))
+      ok(turn > last || turn === clock.now(), `the turn ${turn} is given, after ${last}`)
+      const bound = Math.max(clock.now(), latest) + (4 * plan.ceiling * plan.period * plan.unit) / plan.limit
+      ok(turn <= bound, `the turn ${turn} is given, ${turn - bound} after all that can be in use is over`)
+      latest = Math.max(latest, turn)
+      waiting.push({ step, at: turn, change: -cost })
+    }
+  }
+}
 
 const RULES: readonly Rule[] = [
   ruleOf('log', 'log', planOf({ algorithm: 'sliding-window-log', limit: 30, period: '1d' }), {

@@ -20,28 +20,28 @@ local function leadAt(p, c, last, now)
 end
 local function toldAt(p, c, now)
   if isUntold(p, c) then return 0 end
-  local units = ceilDiv(c[6], p.unit) - now + floorDiv(p.period, p.limit) - 1
-  return units < 0 and 0 or min(MAX, units * p.limit + 1)
-end
-local function backlogAt(p, c, last, now)
-  return max(levelAt(p, c, last, now) + leadAt(p, c, last, now), toldAt(p, c, now))
+  return max(0, ceilDiv(c[6], p.unit) - now + floorDiv(p.period, p.limit))
 end
 local function turnIn(p, backlog)
   if backlog == 0 then return 0 end
   if p.limit == 0 then return huge end
   return ceilDiv(backlog, p.limit)
 end
+local function turnAt(p, c, last, now)
+  local backlog = levelAt(p, c, last, now) + leadAt(p, c, last, now)
+  return max(turnIn(p, backlog), toldAt(p, c, now))
+end
 local function keepLatest(p, c, turn)
   c[6] = min(floorDiv(MAX, p.unit), max(0, turn)) * p.unit
 end`,
   charge: `
 local lead, told = leadAt(p, c, last, now), toldAt(p, c, now)
-local drains = levelAt(p, c, last, now) + lead
-local ahead = max(drains, told)
+local drained = turnIn(p, levelAt(p, c, last, now) + lead)
+local turn = max(drained, told)
 local taken = chargeLevel(p, c, last, now, cost)
 keepAmount(p, c, 4, lead)
-c[7] = (ahead == 0 or (c[7] == p.limit and told <= drains)) and p.limit or 0
-if taken >= p.period and p.limit > 0 then keepLatest(p, c, now + turnIn(p, ahead)) end`,
+c[7] = (turn == 0 or (c[7] == p.limit and told <= drained)) and p.limit or 0
+if taken >= p.period and p.limit > 0 then keepLatest(p, c, now + turn) end`,
   refund: `
 local given = refundable(p, now, cost, charged)
 if given == 0 then return end
@@ -52,12 +52,12 @@ local isWhole = ahead - given <= oneUnit
 local isSame = p.limit > 0 and c[7] == p.limit
 local isLatest = isSame and (charged == floorDiv(c[6], p.unit) or (isWhole and ahead > oneUnit))
 local backlog = isLatest and max(0, ahead - given, start - p.limit + 1) or ahead
-if isLatest and isWhole then keepLatest(p, c, charged - floorDiv(p.period, p.limit)) end
+if isLatest and isWhole then keepLatest(p, c, backlog == 0 and 0 or charged - floorDiv(p.period, p.limit)) end
 local most = p.ceiling * p.period
 local lost = p.limit == 0 and 0 or backlog - min(most, MAX - most)
 local lowered = max(0, min(given, level, level - lost))
 lower(p, c, lowered)
 keepAmount(p, c, 4, max(0, lead + lowered - (ahead - backlog)))`,
-  delay: 'return turnIn(p, backlogAt(p, c, last, now))',
-  idle: 'return turnIn(p, backlogAt(p, c, last, now))',
+  delay: 'return turnAt(p, c, last, now)',
+  idle: 'return turnAt(p, c, last, now)',
 }

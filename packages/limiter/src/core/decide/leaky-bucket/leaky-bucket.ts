@@ -37,15 +37,15 @@ export const leakyBucket: Algorithm<Plan, BucketOptions> = {
   wait: waitLevel,
   charge(plan, cells, offset, last, now, cost) {
     const lead = leadAt(plan, cells, offset, last, now)
-    const drains = levelAt(plan, cells, offset, last, now) + lead
+    const drained = turnIn(plan, levelAt(plan, cells, offset, last, now) + lead)
     const told = toldAt(plan, cells, offset, now)
-    const ahead = Math.max(drains, told)
+    const turn = Math.max(drained, told)
     const taken = chargeLevel(plan, cells, offset, last, now, cost)
     keepAmount(plan, cells, offset + LEAD, lead)
-    const isSame = ahead === 0 || (cells[offset + SAME] === plan.limit && told <= drains)
+    const isSame = turn === 0 || (cells[offset + SAME] === plan.limit && told <= drained)
     cells[offset + SAME] = isSame ? plan.limit : 0
     // Of a correction that was cut off at the ceiling too little is left to be a turn.
-    if (taken >= plan.period && plan.limit > 0) keepLatest(plan, cells, offset, now + turnIn(plan, ahead))
+    if (taken >= plan.period && plan.limit > 0) keepLatest(plan, cells, offset, now + turn)
   },
   /**
    * The level falls as that of a token bucket. The latest turn can be given again, unless the limit changed since the
@@ -67,24 +67,26 @@ export const leakyBucket: Algorithm<Plan, BucketOptions> = {
       cells[offset + SAME] === plan.limit &&
       (charged === floorDiv(cells[offset + LATEST]!, plan.unit) || (isWhole && ahead > oneUnit))
     const backlog = isLatest ? Math.max(0, ahead - given, start - plan.limit + 1) : ahead
-    if (isLatest && isWhole) keepLatest(plan, cells, offset, charged - floorDiv(plan.period, plan.limit))
+    // Where all has drained before it, nothing is left to wait for, whatever the next limit.
+    if (isLatest && isWhole)
+      keepLatest(plan, cells, offset, backlog === 0 ? 0 : charged - floorDiv(plan.period, plan.limit))
     const most = plan.ceiling * plan.period
     const lost = plan.limit === 0 ? 0 : backlog - Math.min(most, MAX - most)
     const lowered = Math.max(0, Math.min(given, level, level - lost))
     lower(plan, cells, offset, lowered)
     keepAmount(plan, cells, offset + LEAD, Math.max(0, lead + lowered - (ahead - backlog)))
   },
-  delay: (plan, cells, offset, last, now) => turnIn(plan, backlogAt(plan, cells, offset, last, now)),
-  idle: (plan, cells, offset, last, now) => turnIn(plan, backlogAt(plan, cells, offset, last, now)),
+  delay: turnAt,
+  idle: turnAt,
 }
 
 /**
- * What drains before the next turn, in 1/period of a unit. Under a changed limit the turns that were told before
- * still stand, so the latest of them counts as well.
+ * Units of time until the next turn: the backlog has drained, and under a changed limit the turns that were told before
+ * still stand.
  */
-function backlogAt(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
-  const drains = levelAt(plan, cells, offset, last, now) + leadAt(plan, cells, offset, last, now)
-  return Math.max(drains, toldAt(plan, cells, offset, now))
+function turnAt(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
+  const backlog = levelAt(plan, cells, offset, last, now) + leadAt(plan, cells, offset, last, now)
+  return Math.max(turnIn(plan, backlog), toldAt(plan, cells, offset, now))
 }
 
 /** By how much the backlog exceeds the level; held, as the level is, where a larger limit left it. */
@@ -96,12 +98,11 @@ function leadAt(plan: Plan, cells: Cells, offset: number, last: number, now: num
   return Math.max(0, Math.min(lead, left))
 }
 
-/** What drains, at least, before the next turn: it comes period/limit after the latest one told. */
+/** Units of time until a turn that is period/limit after the latest one told. */
 function toldAt(plan: Plan, cells: Cells, offset: number, now: number): number {
   if (isUntold(plan, cells, offset)) return 0
   const latest = ceilDiv(cells[offset + LATEST]!, plan.unit)
-  const units = latest - now + floorDiv(plan.period, plan.limit) - 1
-  return units < 0 ? 0 : Math.min(MAX, units * plan.limit + 1)
+  return Math.max(0, latest - now + floorDiv(plan.period, plan.limit))
 }
 
 function isUntold({ limit }: Plan, cells: Cells, offset: number): boolean {
