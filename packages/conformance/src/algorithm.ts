@@ -10,6 +10,7 @@ export {
   concurrencyFormula,
   type Formula,
   fixedWindowFormula,
+  formulaOf,
   gcraFormula,
   intervalFormula,
   type Oracle,

@@ -1,6 +1,6 @@
-import { type ActualCost, actualCostOf, chargesOf } from './core/decide/charges.ts'
+import { type ActualCost, actualCostOf, chargesOf, correctedBy } from './core/decide/charges.ts'
 import { checkedCost } from './core/decide/cost.ts'
-import { type Decision, decisionOf, type Receipt, receiptOf, takeRefund } from './core/decide/decision.ts'
+import { type Decision, decisionOf, keepCorrected, type Receipt, receiptOf } from './core/decide/decision.ts'
 import { MAX } from './core/decide/integers.ts'
 import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
@@ -29,7 +29,8 @@ export interface Engine<Async extends boolean = boolean> {
   reserve(domain: string, steps: readonly Step[], ttl: number | string): MaybePromise<Reserved, Async>
   /**
    * Settles a decision's charge at its actual cost: the rest is given back where it still counts, or more is charged,
-   * into debt if need be. Slots that are held are released. Rules that `actual` does not name stay as charged.
+   * into debt if need be. Slots that are held are released. Rules that `actual` does not name stay as charged. All that
+   * is given back of a decision, by `refund` too, is at most what it cost at first.
    * @returns `false` when `once` was spent or is over
    */
   settle(
@@ -78,6 +79,26 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
       return settled
     })
   }
+  // What was corrected is noted before the store is asked, so that nobody gives it back meanwhile.
+  const settle = (
+    domain: string,
+    decision: Decision,
+    actual: Parameters<typeof chargesOf>[1],
+    once?: Once,
+  ): MaybePromise<boolean, Async> => {
+    const receipt = ownReceipt(decision)
+    const charges = chargesOf(receipt, actual)
+    keepCorrected(decision, correctedBy(receipt, charges))
+    const answer = correct(domain, charges, once)
+    if (once === undefined) return answer
+    const undo = (): void => keepCorrected(decision, receipt.corrected)
+    // Where `once` makes sure that nothing happens twice, what was not settled can be settled again.
+    if (answer instanceof Promise) answer.catch(undo)
+    return andThen<boolean, boolean, Async>(answer, (settled) => {
+      if (!settled) undo()
+      return settled
+    })
+  }
   return {
     decide,
     reserve(domain, steps, ttl) {
@@ -88,15 +109,11 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
         return { decision, once: { id: globalThis.crypto.randomUUID(), until: outcome.at + ticks } }
       })
     },
-    settle: (domain, decision, actual, once) =>
-      correct(domain, chargesOf(ownReceipt(decision), actualCostOf(actual)), once),
+    settle: (domain, decision, actual, once) => settle(domain, decision, actualCostOf(actual), once),
     correct,
     refund(domain, decision, amount) {
-      const refundable = takeRefund(decision, amount === undefined ? MAX : checkedCost(amount))
-      return correct(
-        domain,
-        chargesOf(ownReceipt(decision), ({ cost }) => cost - refundable(cost)),
-      )
+      const given = amount === undefined ? MAX : checkedCost(amount)
+      return settle(domain, decision, (_, cost) => Math.max(0, cost - given))
     },
     reset: (states) => all(states.map((state) => store.reset(state))),
     block(states, duration) {

@@ -484,4 +484,29 @@ describe('reservations and refunds', () => {
       expect(limiter.peek('k').remaining, name).toBe(6)
     }
   })
+
+  it('OF-02: never gives a turn of a queue to two requests', () => {
+    const queue = { algorithm: 'leaky-bucket', limit: 1, period: '1s', burst: 10 } as const
+    const limiter = createLimiter({ ...setUp(), policies: { queue } })
+    const [a, b, c] = [1, 2, 3].map(() => limiter.reserve('k'))
+    expect([a, b, c].map((own) => own!.decision.delayMs)).toEqual([0, 1_000, 2_000])
+    b!.cancel()
+    expect(limiter.peek('k').remaining).toBe(8)
+    expect(limiter.reserve('k').decision.delayMs).toBe(3_000)
+  })
+
+  it('OF-06: gives back once what was refunded and cancelled, or committed and refunded', () => {
+    for (const { name, policy } of variantsOf((name) => name !== 'concurrency')) {
+      const limiter = createLimiter({ ...setUp(), policies: { p: { ...policy, limit: 20, period: '1m' } } })
+      limiter.check('k', { cost: 6 })
+      const cancelled = limiter.reserve('k', { cost: 4 })
+      limiter.refund(cancelled.decision, 3)
+      expect(cancelled.cancel(), name).toBe(true)
+      expect(limiter.peek('k').remaining, name).toBe(14)
+      const committed = limiter.reserve('k', { cost: 4 })
+      committed.commit(7)
+      for (let i = 0; i < 3; i++) limiter.refund(committed.decision)
+      expect(limiter.peek('k').remaining, name).toBe(11) // what was charged more stays charged
+    }
+  })
 })

@@ -6,6 +6,8 @@ import type { Plan } from '@sluice/limiter/algorithms'
  */
 export interface Oracle {
   admits(now: bigint, cost: bigint): boolean
+  /** Whether nothing that was charged shows any more; absent where that is when all of the capacity is there. */
+  isIdle?(now: bigint): boolean
   /** Takes `cost`, whether it fits or not, up to the plan's ceiling. */
   charge(now: bigint, cost: bigint, chargeId: number): void
   /** Gives back of what was charged at `charged`, or under `chargeId`. */
@@ -22,14 +24,16 @@ interface Numbers {
   readonly capacity: bigint
   readonly limit: bigint
   readonly period: bigint
+  readonly unit: bigint
   readonly ceiling: bigint
 }
 
-function numbersOf({ capacity, limit, period, ceiling }: Plan): Numbers {
+function numbersOf({ capacity, limit, period, unit, ceiling }: Plan): Numbers {
   return {
     capacity: BigInt(capacity),
     limit: BigInt(limit),
     period: BigInt(period),
+    unit: BigInt(unit),
     ceiling: BigInt(ceiling),
   }
 }
@@ -41,6 +45,9 @@ function least(a: bigint, b: bigint): bigint {
 function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
 }
+
+/** The largest whole number that is kept. */
+const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** Most of a law that admits at most `units` in less than a period: so often for each period begun. */
 const each = (units: bigint, period: bigint, interval: bigint): bigint => units * (interval / period + 1n)
@@ -96,6 +103,48 @@ function scheduled({ capacity, limit, period, ceiling }: Numbers): Oracle {
   }
 }
 
+/**
+ * A queue: the level of a bucket, and for turns when all that was told to wait is over, both as scheduled times the
+ * limit. A turn given back is given again only where it was the latest.
+ */
+function queued({ capacity, limit, period, unit, ceiling }: Numbers): Oracle {
+  let [last, level, end, latest] = [0n, 0n, 0n, 0n]
+  const ahead = (until: bigint, now: bigint): bigint => larger(until, now * limit) - now * limit
+  const backlog = (now: bigint): bigint => {
+    if (limit === 0n || latest === 0n) return ahead(level, now)
+    return ahead(larger(end, (latest + period / limit - 1n) * limit), now)
+  }
+  return {
+    admits: (now, cost) => ahead(level, now) + cost * period <= capacity * period,
+    isIdle: (now) => backlog(now) === 0n,
+    charge(now, cost) {
+      const taken = least(cost * period, ceiling * period - ahead(level, now))
+      const before = backlog(now)
+      end = now * limit + before + taken
+      if (taken >= period && limit > 0n) latest = least(LARGEST / unit, now + (before + limit - 1n) / limit)
+      level = larger(level, now * limit) + taken
+      last = now
+    },
+    refund(now, cost, charged) {
+      const left = capacity * period - larger(0n, now - charged) * limit
+      if (left <= 0n) return
+      const given = least(cost * period, left)
+      const [from, turn] = [last * limit, charged * limit]
+      end = from + backlog(last)
+      const oneUnit = turn + larger(0n, period - limit)
+      const isWhole = end - given <= oneUnit
+      if (charged === latest || (isWhole && end > oneUnit)) {
+        end = larger(larger(end - given, turn - limit), from)
+        if (isWhole && limit > 0n) latest = least(LARGEST / unit, larger(0n, charged - period / limit))
+      }
+      const most = ceiling * period
+      const lost = limit === 0n ? 0n : end - least(most, LARGEST - most)
+      level = least(level, larger(larger(level - given, from), lost))
+      end = larger(end, level)
+    },
+  }
+}
+
 /** What is counted by the window, a window at a time. */
 function countedByWindow(
   { capacity, period, ceiling }: Numbers,
@@ -143,6 +192,7 @@ function lasting({ capacity, period, ceiling }: Numbers, named: boolean): Oracle
 export const bucketFormula: Formula = {
   oracle(plan) {
     const numbers = numbersOf(plan)
+    if (plan.algorithm.traits.queues) return queued(numbers)
     return flowing(numbers, numbers.period, (from, to) => (to - from) * numbers.limit)
   },
   most: ({ capacity, limit, period }, interval) =>
@@ -204,4 +254,29 @@ export function slidingCounterFormula(rounding: 'down' | 'up'): Formula {
       return each(inOne, BigInt(period), interval)
     },
   }
+}
+
+/**
+ * The definition of a plan's algorithm, where it is one of those that are built in.
+ * @throws TypeError where it is not
+ * @example
+ * const plan = planOf({ algorithm: 'gcra', limit: 10, period: '1s' })
+ * formulaOf(plan).most(plan, 1_000_000n) // 20n
+ */
+export function formulaOf({ kind }: Plan): Formula {
+  const [name = ''] = kind.split('/')
+  const formula = FORMULAS[name]
+  if (formula === undefined) throw new TypeError(`there is no formula for ${JSON.stringify(name)}`)
+  return formula
+}
+
+const FORMULAS: Readonly<Record<string, Formula>> = {
+  'token-bucket': bucketFormula,
+  'token-bucket-interval': intervalFormula,
+  'leaky-bucket': bucketFormula,
+  gcra: gcraFormula,
+  'fixed-window': fixedWindowFormula,
+  'sliding-window-log': slidingLogFormula,
+  'sliding-window-counter': slidingCounterFormula('down'),
+  concurrency: concurrencyFormula,
 }

@@ -145,7 +145,7 @@ class Walker {
     hold(figures.allowed === fits, `the definition ${fits ? 'admits' : 'refuses'} a cost of ${cost}`)
     this.#checkDelay(figures.delayMs, charged)
     if (charged) {
-      this.#charged(cost, chargeId, now)
+      this.#charged(cost, chargeId, now, figures.delayMs)
       this.#admitted.push({ at: now, cost: BigInt(cost) })
     } else hold(same(this.#state.cells, before), 'a request that takes nothing changed the state')
     this.#checkFigures(figures, cost)
@@ -169,20 +169,24 @@ class Walker {
     this.#ask(0)
   }
 
-  #charged(cost: number, chargeId: number, now: bigint): void {
+  /** @param delayMs what queues is charged at its turn */
+  #charged(cost: number, chargeId: number, now: bigint, delayMs = 0): void {
     hold(this.#base() >= this.#last, 'time went back')
     this.#last = this.#base()
     this.#oracle.charge(now, BigInt(cost), chargeId)
-    this.#charges.push({ ticks: this.#base(), cost, chargeId })
+    this.#charges.push({ ticks: this.#base() + Math.round(delayMs * 1_000), cost, chargeId })
   }
 
   /** A queue tells how long its predecessors need to drain, before the request joins them; others tell nothing. */
   #checkDelay(delayMs: number, charged: boolean): void {
-    const { algorithm, capacity, limit } = this.#plan
-    const empty =
-      algorithm.delay === undefined || !charged || this.#oracle.admits(this.#now(), BigInt(capacity))
+    const { algorithm, limit } = this.#plan
+    const empty = algorithm.delay === undefined || !charged || this.#isIdle(this.#now())
     if (empty) hold(delayMs === 0, 'there is nothing to wait for')
-    else if (limit > 0) this.#checkWait('delay', delayMs, capacity)
+    else if (limit > 0) this.#checkWait('delay', delayMs, (at) => this.#isIdle(at))
+  }
+
+  #isIdle(now: bigint): boolean {
+    return this.#oracle.isIdle?.(now) ?? this.#oracle.admits(now, BigInt(this.#plan.capacity))
   }
 
   /** Left to itself a quota only grows; a charge takes what it costs. */
@@ -200,17 +204,17 @@ class Walker {
     hold(remaining === 0 || this.#oracle.admits(now, BigInt(remaining)), 'remaining is too large')
     hold(!this.#oracle.admits(now, BigInt(remaining) + 1n), 'remaining is too small')
     if (allowed) hold(retryAfterMs === 0, 'an admitted request need not wait')
-    else this.#checkWait('retry', retryAfterMs, cost)
+    else this.#checkWait('retry', retryAfterMs, (at) => this.#oracle.admits(at, BigInt(cost)))
     if (remaining >= capacity) hold(moreAfterMs === null && resetAfterMs === 0, 'a full quota needs no wait')
     else {
-      this.#checkWait('more', moreAfterMs, remaining + 1)
-      this.#checkWait('reset', resetAfterMs, capacity)
+      this.#checkWait('more', moreAfterMs, (at) => this.#oracle.admits(at, BigInt(remaining) + 1n))
+      this.#checkWait('reset', resetAfterMs, (at) => this.#oracle.admits(at, BigInt(capacity)))
     }
   }
 
   /** Admitted when the wait is over, refused one tick before. Beyond 2^50 µs milliseconds no longer hold every tick. */
-  #checkWait(name: string, ms: number | null, cost: number): void {
-    const admits = (ticks: bigint): boolean => this.#oracle.admits(this.#unitsOf(ticks), BigInt(cost))
+  #checkWait(name: string, ms: number | null, admitsAt: (now: bigint) => boolean): void {
+    const admits = (ticks: bigint): boolean => admitsAt(this.#unitsOf(ticks))
     if (ms === null) {
       hold(!admits(FAR), `${name} is never, but there is an end to the wait`)
       return
@@ -228,12 +232,11 @@ class Walker {
     for (const cell of this.#state.cells) hold(Number.isSafeInteger(cell), `${cell} is kept`)
     const due = this.#state.droppableAt()
     if (due === undefined || due > LARGEST) return
-    const full = BigInt(this.#plan.capacity)
     const dueUnits = this.#unitsOf(BigInt(due))
-    if (dueUnits <= now) hold(this.#oracle.admits(now, full), `the state was dropped at ${due}, too early`)
+    if (dueUnits <= now) hold(this.#isIdle(now), `the state was dropped at ${due}, too early`)
     else {
-      hold(this.#oracle.admits(dueUnits, full), `the state is dropped at ${due}, too early`)
-      hold(!this.#oracle.admits(dueUnits - 1n, full), `the state is dropped at ${due}, too late`)
+      hold(this.#isIdle(dueUnits), `the state is dropped at ${due}, too early`)
+      hold(!this.#isIdle(dueUnits - 1n), `the state is dropped at ${due}, too late`)
     }
   }
 

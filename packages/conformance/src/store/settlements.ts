@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { type Plan, planOf } from '@sluice/limiter/algorithms'
-import { chargedAt, type Step } from '@sluice/limiter/decide'
+import { type Charge, chargedAt, type Step } from '@sluice/limiter/decide'
 import { PLANS, perMinute, type StoreBench, type Tests, tenPerTen } from './bench.ts'
 
 /** What becomes of a charge that is corrected later, by one algorithm. */
@@ -128,6 +128,40 @@ export const settlements: Tests = {
     equal((await bench.peek(slot(3))).remaining, 2)
   },
 
+  'OF-02: gives no turn of a queue twice when one that waits gives up': async (bench) => {
+    const plan = planOf({ algorithm: 'leaky-bucket', limit: 1, period: '1s', burst: 10 })
+    const step = bench.step('queue', plan)
+    const join = async (cost = 1): Promise<Turn> => {
+      const joining = { ...step, cost }
+      const outcome = await bench.decide(joining)
+      return {
+        delayMs: outcome.figures[0]!.delayMs,
+        charge: { step: joining, at: chargedAt(outcome, 0), change: -cost },
+      }
+    }
+    const leave = ({ charge }: Turn, units = 1) => bench.store.settle([{ ...charge, change: -units }])
+    const [, second, third] = [await join(), await join(), await join()]
+    deepEqual([second.delayMs, third.delayMs], [1_000, 2_000])
+    await leave(second)
+    equal((await bench.peek(step)).remaining, 8)
+    const fourth = await join()
+    deepEqual([fourth.delayMs, (await bench.peek(step)).remaining], [3_000, 7])
+    await leave(fourth) // the last turn can be given again
+    const long = await join(5)
+    equal(long.delayMs, 3_000)
+    await leave(long, 3)
+    const next = await join()
+    equal(next.delayMs, 5_000)
+    bench.clock.advance(4_000) // all but one of those in use have drained; the turn at 5 s has not come
+    const after = await join()
+    deepEqual([after.delayMs, after.charge.at], [2_000, bench.clock.now() + 2_000_000])
+    for (const each of [next, after]) await leave(each)
+    equal((await bench.peek(step)).remaining, 10)
+    bench.clock.advance(3_000)
+    const { delayMs, charge } = await join()
+    deepEqual([delayMs, charge.at], [0, bench.clock.now()])
+  },
+
   'forgets one state, and no other': async (bench) => {
     const step = bench.step('p', perMinute(1))
     const others = [
@@ -143,6 +177,11 @@ export const settlements: Tests = {
     await bench.store.reset(others[2]!)
     equal((await bench.ask(others[2]!)).allowed, true)
   },
+}
+
+interface Turn {
+  readonly delayMs: number
+  readonly charge: Charge
 }
 
 async function charged(

@@ -1,5 +1,6 @@
 import { admitted } from '../core/decide/combine.ts'
 import type { Figures } from '../core/decide/figures.ts'
+import { chargedAt } from '../core/decide/outcome.ts'
 import { canRefuse } from '../core/decide/role.ts'
 import type { Rule } from '../core/decide/rule.ts'
 import { shareOf } from '../core/decide/share.ts'
@@ -148,12 +149,16 @@ export class FallbackStore implements Store<true> {
     const own = steps.filter(({ rule }) => rule.onStoreError === 'local').map((step) => this.#localStep(step))
     // Where the request is refused anyway, nothing is charged.
     const local = this.#local.decide(own, peek || closed)
-    const localFigures = local.figures.values()
-    const figures = steps.map((step) => {
-      if (step.rule.onStoreError === 'local') return localFigures.next().value!
+    const instants: number[] = []
+    let n = 0
+    const figures = steps.map((step, i) => {
+      const isLocal = step.rule.onStoreError === 'local'
+      instants[i] = isLocal ? chargedAt(local, n) : local.at
+      if (isLocal) return local.figures[n++]!
       return step.rule.onStoreError === 'closed' ? refusing(step, retryInMs) : admitting(step)
     })
-    return { allowed: admitted(steps, figures), at: local.at, figures, degraded: true }
+    const outcome = { allowed: admitted(steps, figures), at: local.at, figures, degraded: true } as const
+    return local.instants === undefined ? outcome : { ...outcome, instants }
   }
 
   /** The same for a rule of this process's share. */

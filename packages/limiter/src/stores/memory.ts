@@ -1,5 +1,5 @@
 import { type Clock, monotonicClock } from '../clock.ts'
-import { figuresOf, instantOf, inUnits } from '../core/decide/figures.ts'
+import { chargeInstant, figuresOf, instantOf, inUnits } from '../core/decide/figures.ts'
 import { canRefuse } from '../core/decide/role.ts'
 import { block, correct, NO_CELLS, run } from '../core/decide/run.ts'
 import { ConfigError } from '../core/errors.ts'
@@ -101,9 +101,10 @@ export class MemoryStore implements Store<false> {
     }
     const admitted = allowed || !canRefuse(rule.role)
     const figures = [figuresOf(plan, slot, cost)]
-    return used === at
+    const instant = chargeInstant(plan, slot) + phase
+    return instant === at
       ? { allowed: admitted, at, figures }
-      : { allowed: admitted, at, figures, instants: [used] }
+      : { allowed: admitted, at, figures, instants: [instant] }
   }
 
   /** Ids are deleted from the front, in the order in which they were spent: their times differ little. */

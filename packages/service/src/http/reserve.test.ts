@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answered, bench, post, type ServiceBench } from '../testing.ts'
 
@@ -177,6 +178,64 @@ describe('a reservation', () => {
     expect(await remaining('/bucket', name)).toEqual({ bucket: 10 })
     await Promise.all([friend.close(), stranger.close()])
   })
+})
+
+const SEED = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
+
+describe(`reservations on walks (SLUICE_SEED=${SEED})`, { timeout: 3_600_000 }, () => {
+  const algorithms = ['token-bucket', 'sliding-window-log', 'fixed-window', 'gcra', 'leaky-bucket']
+  const rulesOf = (dropped: number, limit: number): string => `
+domain: ai
+limits:
+  - { name: other, key: [tenant], limit: 1000/day }
+${algorithms
+  .filter((_, i) => i !== dropped)
+  .map((name) => `  - { name: ${name}, key: [tenant], limit: ${limit}/day, algorithm: ${name} }`)
+  .join('\n')}
+`
+  const walk = async (dice: readonly number[]): Promise<void> => {
+    const own = await bench(rulesOf(-1, 60))
+    const ask = { domain: 'ai', request: { path: '/', attributes: { tenant: 'ada' } } }
+    const made: { id: string; cost: number; until: number; settled: boolean }[] = []
+    let charged = 0
+    for (const die of dice) {
+      const [kind, share] = [die % 8, die >> 3]
+      const chosen = made[share % (made.length || 1)]
+      own.clock.advance(share % 400)
+      if (kind === 0) {
+        await own.folder.write('rules.yaml', rulesOf((share % 6) - 1, 60 + (share % 2) * 30))
+        await own.rules.reload()
+      } else if (kind < 4 || chosen === undefined) {
+        const cost = 1 + (share % 4)
+        const { body: answer } = await post(own.http, '/v1/reserve', { ...ask, cost, ttl_ms: 5_000 })
+        if (!answer.allowed) continue
+        made.push({ id: answer.id, cost, until: own.clock.now() + 5_000_000, settled: false })
+        charged += cost
+      } else {
+        const actual = kind < 6 ? share % (chosen.cost + 2) : 0
+        const isOpen = !chosen.settled && own.clock.now() < chosen.until
+        const { status } = await (kind < 6
+          ? post(own.http, '/v1/commit', { id: chosen.id, cost: actual })
+          : post(own.http, '/v1/cancel', { id: chosen.id }))
+        expect(status).toBe(isOpen ? 204 : 410)
+        if (isOpen) charged += actual - chosen.cost
+        chosen.settled ||= isOpen
+      }
+    }
+    const { body: answer } = await post(own.http, '/v1/check?peek', { ...ask, cost: 0 })
+    const other = answer.policies.find(({ policy }: { policy: string }) => policy === 'other')
+    expect(other.limit - other.remaining).toBe(charged)
+    // Those whose rule was dropped meanwhile were not charged for all of it, and gave back no more than they took.
+    for (const { policy, limit, remaining: left } of answer.policies)
+      expect(limit - left, policy).toBeLessThanOrEqual(charged)
+    await own.close()
+  }
+
+  test('charge what they cost in the end, once, whatever becomes of the rules', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(0x7fff_ffff), { minLength: 10, maxLength: 40, size: 'max' }), walk),
+      { numRuns: Number(process.env.SLUICE_WALKS ?? 8), seed: SEED, endOnFailure: true },
+    ))
 })
 
 describe('mistakes', () => {

@@ -1,4 +1,5 @@
 import { type Decision, receiptOf } from '../../core/decide/decision.ts'
+import { chargedAt } from '../../core/decide/outcome.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { createLimiter, type Limiter } from '../../limiter.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
@@ -73,7 +74,7 @@ export function hitCounter(store: Store, name: string, windowMs: number): HitCou
     takeBack: (key) =>
       andThen(limiter.peek(keyText(key)), (decision) => {
         const { steps, outcome } = receiptOf(decision)!
-        return store.settle([{ step: steps[0]!, at: outcome.at, change: -1 }])
+        return store.settle([{ step: steps[0]!, at: chargedAt(outcome, 0), change: -1 }])
       }),
     forget: (key) => limiter.reset(keyText(key)),
   }

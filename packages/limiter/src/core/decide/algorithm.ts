@@ -50,6 +50,8 @@ export interface Recovery<P extends StatePlan = StatePlan> {
    * when no wait helps. `left` is what `remaining` says.
    */
   wait(plan: P, cells: Cells, offset: number, last: number, now: number, cost: number, left: number): number
+  /** Units of time from `now` until the state means the same as none; absent where that is when all of the quota is there. */
+  idle?(plan: P, cells: Cells, offset: number, last: number, now: number): number
   /** Integers needed to charge at `now`; only where `plan.size` is 0. The first call sees an empty run. */
   room?(plan: P, cells: Cells, now: number): number
 }
@@ -93,7 +95,10 @@ export interface Algorithm<P extends Plan = Plan, O extends Options = Options> e
     chargeId: number,
     left: number,
   ): void
-  /** Gives back up to `cost` of what was charged at `charged` (or under `chargeId`); nothing where that has expired. */
+  /**
+   * Gives back up to `cost` of what was charged at `charged` (or under `chargeId`); nothing where that has expired. Of a
+   * charge that queued, `charged` is its turn: when it was charged, and its delay.
+   */
   refund(
     plan: P,
     cells: Cells,

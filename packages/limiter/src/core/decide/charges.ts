@@ -1,5 +1,5 @@
 import { checkedCost } from './cost.ts'
-import { type Decision, type Receipt, receiptOf } from './decision.ts'
+import { type CorrectedCharge, type Decision, type Receipt, receiptOf } from './decision.ts'
 import { chargedAt } from './outcome.ts'
 import type { Charge } from './run.ts'
 import { holdsSlots, type Step } from './step.ts'
@@ -24,25 +24,43 @@ export function actualCostOf(actual: ActualCost | undefined): (step: Step) => nu
 
 /**
  * What corrects a request's charges to their actual costs. Slots that are held are released, whatever they cost.
- * @param actual whole, from 0; `undefined` leaves a step as it was charged
+ * @param actual whole, from 0; `undefined` leaves a step as it is charged. It is called with what is charged now.
  * @example
  * const charges = chargesOf(receiptOf(decision)!, actualCostOf(3))
  * await store.settle(charges)
  */
 export function chargesOf(
-  { steps, outcome, charged }: Receipt,
-  actual: (step: Step) => number | undefined,
+  { steps, outcome, charged, corrected }: Receipt,
+  actual: (step: Step, cost: number) => number | undefined,
 ): Charge[] {
   const { figures, degraded } = outcome
   const charges: Charge[] = []
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!
     if (!charged || !figures[i]!.allowed) continue
-    const cost = holdsSlots(step) ? 0 : (actual(step) ?? step.cost)
-    const at = chargedAt(outcome, i)
-    charges.push({ step, at, change: cost - step.cost, ...(degraded && { degraded }) })
+    const { cost, refundable } = corrected?.[i] ?? uncorrected(step)
+    const wanted = holdsSlots(step) ? 0 : (actual(step, cost) ?? cost)
+    const change = Math.max(wanted - cost, -refundable)
+    charges.push({ step, at: chargedAt(outcome, i), change, ...(degraded && { degraded }) })
   }
   return charges
+}
+
+/** What is charged for each step once `charges` are corrected. */
+export function correctedBy(
+  { steps, corrected }: Receipt,
+  charges: readonly Charge[],
+): readonly CorrectedCharge[] {
+  const changes = new Map(charges.map(({ step, change }) => [step, change]))
+  return steps.map((step, i) => {
+    const { cost, refundable } = corrected?.[i] ?? uncorrected(step)
+    const change = changes.get(step) ?? 0
+    return { cost: cost + change, refundable: refundable + Math.min(0, change) }
+  })
+}
+
+function uncorrected({ cost }: Step): CorrectedCharge {
+  return { cost, refundable: cost }
 }
 
 /**

@@ -46,6 +46,16 @@ export interface Receipt {
   readonly charged: boolean
   /** The step that decided; `undefined` when all are in shadow mode, or there is none. */
   readonly binding: Step | undefined
+  /** What was corrected of each step's charge; absent before the first correction. */
+  readonly corrected?: readonly CorrectedCharge[] | undefined
+}
+
+/** A step's charge after corrections. */
+export interface CorrectedCharge {
+  /** What is charged now. */
+  readonly cost: number
+  /** How much of it can be given back: of what was charged at first, and not of what was charged more later. */
+  readonly refundable: number
 }
 
 const UNLIMITED: Figures = {
@@ -103,8 +113,7 @@ class DecisionRecord implements Decision {
   readonly #peek: boolean
   readonly #bound: number
   #policies: readonly PolicyFigures[] | undefined
-  /** Units of the cost that were given back already. */
-  #refunded = 0
+  #corrected: readonly CorrectedCharge[] | undefined
 
   /** @param bound the place of the step that decided; −1: none did */
   constructor(
@@ -142,14 +151,12 @@ class DecisionRecord implements Decision {
       outcome: decision.#outcome,
       charged: allowed && !decision.#peek,
       binding: decision.#steps[decision.#bound],
+      corrected: decision.#corrected,
     }
   }
 
-  static takeRefund(decision: Decision, amount: number): (cost: number) => number {
-    if (!(#outcome in decision)) throw new TypeError('only a decision of a limiter can be refunded')
-    const before = decision.#refunded
-    decision.#refunded = Math.min(Number.MAX_SAFE_INTEGER, before + amount)
-    return (cost) => Math.min(amount, Math.max(0, cost - before))
+  static keepCorrected(decision: Decision, corrected: readonly CorrectedCharge[] | undefined): void {
+    if (#outcome in decision) decision.#corrected = corrected
   }
 
   static decidedAt(decision: Decision): number | undefined {
@@ -178,13 +185,9 @@ class DecisionRecord implements Decision {
  */
 export const receiptOf: (decision: Decision) => Receipt | undefined = DecisionRecord.receiptOf
 
-/**
- * Notes that `amount` units of a decision are given back: all refunds together come to what was charged, and no more.
- * @returns how much of a step's cost this refund may give back
- * @throws TypeError for what was not decided here
- */
-export const takeRefund: (decision: Decision, amount: number) => (cost: number) => number =
-  DecisionRecord.takeRefund
+/** Notes what was corrected of a decision's charges, so that nothing is given back twice. */
+export const keepCorrected: (decision: Decision, corrected: readonly CorrectedCharge[] | undefined) => void =
+  DecisionRecord.keepCorrected
 
 /** The instant of a decision by its store's clock, in microseconds; `undefined` as for {@link receiptOf}. */
 export const decidedAt: (decision: Decision) => number | undefined = DecisionRecord.decidedAt

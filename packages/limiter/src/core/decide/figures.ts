@@ -47,6 +47,15 @@ export function inUnits({ unit }: StatePlan, ticks: number): number {
   return unit === 1 ? ticks : Math.floor(ticks / unit)
 }
 
+/**
+ * The instant in microseconds at which a reading charges: the one used, and the turn of a request that queues.
+ */
+export function chargeInstant({ unit }: StatePlan, { now, ticks, delay }: InstantReading): number {
+  return delay > 0 && delay < NEVER ? (now + delay) * unit : ticks
+}
+
+type InstantReading = Pick<Reading, 'now' | 'ticks' | 'delay'>
+
 /** One key's state as a request found it. */
 export interface Reading {
   cells: Cells
@@ -139,6 +148,8 @@ export function droppableAt(plan: StatePlan, cells: Cells, offset: number): numb
   const { algorithm, capacity } = plan
   if (capacity === 0) return 0
   const last = inUnits(plan, cells[offset]!)
+  if (algorithm.idle !== undefined)
+    return (last + algorithm.idle(plan, cells, offset, last, last)) * plan.unit
   const left = algorithm.remaining(plan, cells, offset, last, last)
   return (last + algorithm.wait(plan, cells, offset, last, last, capacity, left)) * plan.unit
 }

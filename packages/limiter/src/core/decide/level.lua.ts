@@ -5,12 +5,17 @@ export const levelTwin: Twin = {
   keeps: 'cells',
   size: 3,
   locals: `
-local function levelKept(p, c)
-  local rest = max(0, c[3])
-  return c[2] * p.period + (p.unit == 1 and rest or ceilDiv(rest, p.unit))
+local function amountAt(p, c, cell)
+  local rest = max(0, c[cell + 1])
+  return c[cell] * p.period + (p.unit == 1 and rest or ceilDiv(rest, p.unit))
+end
+local function keepAmount(p, c, cell, amount)
+  local whole = floorDiv(amount, p.period)
+  c[cell] = whole
+  c[cell + 1] = (amount - whole * p.period) * p.unit
 end
 local function levelAt(p, c, last, now)
-  local level, most = levelKept(p, c), p.ceiling * p.period
+  local level, most = amountAt(p, c, 2), p.ceiling * p.period
   if level > most then level = most end
   local drained = (now - last) * p.limit
   if drained >= level then return 0 end
@@ -25,6 +30,10 @@ local function lower(p, c, amount)
     if c[3] < 0 then c[2], c[3] = c[2] - 1, c[3] + p.period * p.unit end
   end
   if c[2] < 0 then c[2], c[3] = 0, 0 end
+end
+local function refundable(p, now, cost, charged)
+  local left = max(0, p.capacity * p.period - max(0, now - charged) * p.limit)
+  return cost >= p.capacity and left or min(cost * p.period, left)
 end`,
   remaining: `
 local level, full = levelAt(p, c, last, now), p.capacity * p.period
@@ -38,15 +47,15 @@ return ceilDiv(excess, p.limit)`,
   charge: `
 local level, most = levelAt(p, c, last, now), p.ceiling * p.period
 local room = most - level
-local charged = level + (cost > p.ceiling and room or min(cost * p.period, room))
-if charged > p.capacity * p.period and levelKept(p, c) > most then
+local taken = cost > p.ceiling and room or min(cost * p.period, room)
+local charged = level + taken
+if charged > p.capacity * p.period and amountAt(p, c, 2) > most then
   lower(p, c, (now - last) * p.limit)
-  if levelKept(p, c) >= charged then return end
+  if amountAt(p, c, 2) >= charged then return taken end
 end
-c[2] = floorDiv(charged, p.period)
-c[3] = (charged - c[2] * p.period) * p.unit`,
+keepAmount(p, c, 2, charged)
+return taken`,
   refund: `
-local left = p.capacity * p.period - max(0, now - charged) * p.limit
-if left <= 0 then return end
-lower(p, c, cost >= p.capacity and left or min(cost * p.period, left))`,
+local given = refundable(p, now, cost, charged)
+if given > 0 then lower(p, c, given) end`,
 }

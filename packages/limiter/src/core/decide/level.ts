@@ -19,7 +19,11 @@ export const bucketOptions: BucketOptions = { burst: whole(1, 'Capacity of a buc
  * admission, whole units in use, and the rest in 1/period in microseconds: a plan that has to count in another unit of
  * time reads the same, rounded up by less than 1/period of a unit. Below 0 the rest is none (token-bucket/interval.ts).
  */
-export function levelPlan(algorithm: Algorithm, policy: BasePolicy & OptionValues<BucketOptions>): Plan {
+export function levelPlan(
+  algorithm: Algorithm,
+  policy: BasePolicy & OptionValues<BucketOptions>,
+  size = 3,
+): Plan {
   const limit = wholeNumber('limit', policy.limit, 0)
   const capacity = policy.burst ?? limit
   const ticks = periodTicks(policy)
@@ -32,22 +36,31 @@ export function levelPlan(algorithm: Algorithm, policy: BasePolicy & OptionValue
     limit,
     period,
     unit,
-    size: 3,
+    size,
     ceiling: Math.min(capacity * 2, floorDiv(MAX, period)),
   }
 }
 
 /** The level at `now`. A level left by a larger limit is held to the debt that this plan allows. */
 export function levelAt(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
-  const level = Math.min(levelKept(plan, cells, offset), plan.ceiling * plan.period)
+  const level = Math.min(amountAt(plan, cells, offset + 1), plan.ceiling * plan.period)
   const drained = (now - last) * plan.limit // may pass 2^53 after a long idle, but then exceeds any level
   return drained >= level ? 0 : level - drained
 }
 
-/** The level at the last admission; may pass 2^53 where a larger limit left it, but then exceeds any ceiling. */
-function levelKept({ period, unit }: Plan, cells: Cells, offset: number): number {
-  const rest = Math.max(0, cells[offset + 2]!)
-  return cells[offset + 1]! * period + (unit === 1 ? rest : ceilDiv(rest, unit))
+/**
+ * What two cells keep, the level or another amount: whole units, and the rest in 1/period in microseconds. It may pass
+ * 2^53 where a larger limit left it, but then exceeds any ceiling.
+ */
+export function amountAt({ period, unit }: Plan, cells: Cells, cell: number): number {
+  const rest = Math.max(0, cells[cell + 1]!)
+  return cells[cell]! * period + (unit === 1 ? rest : ceilDiv(rest, unit))
+}
+
+export function keepAmount({ period, unit }: Plan, cells: Cells, cell: number, amount: number): void {
+  const whole = floorDiv(amount, period)
+  cells[cell] = whole
+  cells[cell + 1] = (amount - whole * period) * unit
 }
 
 export function remainingLevel(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
@@ -70,7 +83,10 @@ export function waitLevel(
   return plan.limit === 0 ? Number.POSITIVE_INFINITY : ceilDiv(excess, plan.limit)
 }
 
-/** A level above the ceiling was left by a plan with a larger one, which may still be in force: it is only drained. */
+/**
+ * A level above the ceiling was left by a plan with a larger one, which may still be in force: it is only drained.
+ * @returns what was taken, in 1/period of a unit
+ */
 export function chargeLevel(
   plan: Plan,
   cells: Cells,
@@ -78,18 +94,18 @@ export function chargeLevel(
   last: number,
   now: number,
   cost: number,
-): void {
-  const { period, unit, capacity, ceiling } = plan
+): number {
+  const { period, capacity, ceiling } = plan
   const level = levelAt(plan, cells, offset, last, now)
   const room = ceiling * period - level
-  const charged = cost > ceiling ? level + room : level + Math.min(cost * period, room)
-  if (charged > capacity * period && levelKept(plan, cells, offset) > ceiling * period) {
+  const taken = cost > ceiling ? room : Math.min(cost * period, room)
+  const charged = level + taken
+  if (charged > capacity * period && amountAt(plan, cells, offset + 1) > ceiling * period) {
     lower(plan, cells, offset, (now - last) * plan.limit)
-    if (levelKept(plan, cells, offset) >= charged) return
+    if (amountAt(plan, cells, offset + 1) >= charged) return taken
   }
-  const whole = floorDiv(charged, period)
-  cells[offset + 1] = whole
-  cells[offset + 2] = (charged - whole * period) * unit
+  keepAmount(plan, cells, offset + 1, charged)
+  return taken
 }
 
 /**
@@ -108,13 +124,23 @@ export function refundLevel(
   cost: number,
   charged: number,
 ): void {
-  const left = plan.capacity * plan.period - Math.max(0, now - charged) * plan.limit
-  if (left <= 0) return
-  lower(plan, cells, offset, cost >= plan.capacity ? left : Math.min(cost * plan.period, left))
+  const given = refundable(plan, now, cost, charged)
+  if (given > 0) lower(plan, cells, offset, given)
+}
+
+/** How much of the level a refund may give back. */
+export function refundable(
+  { capacity, period, limit }: Plan,
+  now: number,
+  cost: number,
+  charged: number,
+): number {
+  const left = Math.max(0, capacity * period - Math.max(0, now - charged) * limit)
+  return cost >= capacity ? left : Math.min(cost * period, left)
 }
 
 /** Takes so much off the level, in 1/period of a unit; exact also where the level passes 2^53. */
-function lower({ period, unit }: Plan, cells: Cells, offset: number, amount: number): void {
+export function lower({ period, unit }: Plan, cells: Cells, offset: number, amount: number): void {
   const whole = floorDiv(amount, period)
   const rest = (amount - whole * period) * unit
   cells[offset + 1]! -= whole

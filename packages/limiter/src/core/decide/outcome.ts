@@ -9,7 +9,7 @@ export interface Outcome {
   readonly chargedAt?: number
   /**
    * The instant of each step's charge, in microseconds, where one is not `at`: a clock that stepped back was held at the
-   * key's last admission, or several nodes decided, each by its own clock.
+   * key's last admission, a request that queues is charged at its turn, or several nodes decided, each by its own clock.
    */
   readonly instants?: readonly number[]
   /** One for each step, in order. */

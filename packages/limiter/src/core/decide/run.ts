@@ -1,7 +1,15 @@
 import type { Cells, StatePlan } from './algorithm.ts'
 import { type BlockPlan, blockedFor, countRefusal, setBlock } from './block/block.ts'
 import { admitted } from './combine.ts'
-import { type Figures, figuresOf, instantOf, inUnits, type Reading, underBlock } from './figures.ts'
+import {
+  chargeInstant,
+  type Figures,
+  figuresOf,
+  instantOf,
+  inUnits,
+  type Reading,
+  underBlock,
+} from './figures.ts'
 import type { Outcome } from './outcome.ts'
 import type { Rule } from './rule.ts'
 import type { StateName, Step } from './step.ts'
@@ -109,9 +117,11 @@ function instantsOf(
   slots: readonly Slot[],
   at: number,
 ): readonly number[] | undefined {
-  let held = false
-  for (let i = 0; i < steps.length; i++) held ||= slots[i]!.ticks + (steps[i]!.phase ?? 0) > at
-  return held ? steps.map(({ phase = 0 }, i) => slots[i]!.ticks + phase) : undefined
+  const instant = ({ rule, phase = 0 }: Step, i: number): number =>
+    chargeInstant(rule.plan, slots[i]!) + phase
+  let differs = false
+  for (let i = 0; i < steps.length; i++) differs ||= instant(steps[i]!, i) > at
+  return differs ? steps.map(instant) : undefined
 }
 
 /** A later correction of one step's charge. */

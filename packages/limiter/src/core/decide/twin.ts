@@ -22,6 +22,7 @@ export interface Twin {
   readonly charge: string
   readonly refund: string
   readonly delay?: string
+  readonly idle?: string
   /** True where a charge needs a window and none of `p` holds `now`: then nothing may be charged. */
   readonly noWindow?: string
   /** Integers beyond the common ones, and how many: the same for every plan. `now` is in microseconds. */
@@ -36,5 +37,6 @@ export const parameters = {
   charge: 'p, c, last, now, cost, chargeId',
   refund: 'p, c, last, now, cost, charged, chargeId',
   delay: 'p, c, last, now',
+  idle: 'p, c, last, now',
   noWindow: 'p, c, now',
 } as const

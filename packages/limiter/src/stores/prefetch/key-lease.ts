@@ -1,3 +1,4 @@
+import { chargedAt } from '../../core/decide/outcome.ts'
 import type { Observer } from '../../observe/events.ts'
 import type { Charge, Outcome, Step, Store } from '../store.ts'
 import { Grants } from './grants.ts'
@@ -134,25 +135,29 @@ export class KeyLease {
     }
     // In the store's place something admits, or counts in process: there is nothing to be had ahead.
     if (outcome.allowed) {
-      await this.#correct([{ step: this.step, at: outcome.at, change: -cost, degraded: true }])
+      await this.#correct([{ step: this.step, at: chargedAt(outcome, 0), change: -cost, degraded: true }])
     }
     for (const { step, resolve } of group) resolve(this.#straight(step))
   }
 
   /** What a window was charged ends with it, counted from before the store was asked. */
-  #keep({ at, figures }: Outcome, units: number, asked: number): void {
-    const { resetAfterMs } = figures[0]!
+  #keep(outcome: Outcome, units: number, asked: number): void {
+    const { resetAfterMs } = outcome.figures[0]!
     const ends = this.step.rule.plan.algorithm.traits.ends === true && resetAfterMs !== null
     if (units > 0)
-      this.#grants.add({ at, units, until: ends ? asked + resetAfterMs : Number.POSITIVE_INFINITY })
+      this.#grants.add({
+        at: chargedAt(outcome, 0),
+        units,
+        until: ends ? asked + resetAfterMs : Number.POSITIVE_INFINITY,
+      })
   }
 
-  #answer(group: readonly WaitingStep[], { at }: Outcome): void {
+  #answer(group: readonly WaitingStep[], outcome: Outcome): void {
     const { answered } = this.#last!
     let left = this.#grants.units(answered) + costOfGroup(group)
     for (const { step, resolve } of group) {
       left -= step.cost
-      resolve(grantedBy(this.#last!, left, answered, at))
+      resolve(grantedBy(this.#last!, left, answered, chargedAt(outcome, 0)))
     }
   }
 

@@ -1,5 +1,5 @@
 import { admitted } from '../../core/decide/combine.ts'
-import { type Figures, figuresFrom, inUnits, underBlock } from '../../core/decide/figures.ts'
+import { chargeInstant, type Figures, figuresFrom, inUnits, underBlock } from '../../core/decide/figures.ts'
 import { newSlot } from '../../core/decide/run.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { Outcome, Step } from '../store.ts'
@@ -173,12 +173,12 @@ function outcomeOf(steps: readonly Step[], reply: readonly number[], from: numbe
     reading.left = reply[n]!
     reading.allowed = retry === 0
     reading.delay = never(reply[n + 4]!)
-    const used = reply[n + 5]!
-    reading.ticks = used - phase
+    reading.ticks = reply[n + 5]! - phase
     reading.now = inUnits(rule.plan, reading.ticks)
-    if (used > at) {
+    const instant = chargeInstant(rule.plan, reading) + phase
+    if (instant > at) {
       instants ??= new Array(steps.length).fill(at)
-      instants[i] = used
+      instants[i] = instant
     }
     const own = figuresFrom(rule.plan, reading, retry, never(reply[n + 2]!), never(reply[n + 3]!))
     n += FIGURES_PER_STEP

@@ -23,6 +23,6 @@ if charged then
   left = left - cost
 end
 local left, retry, more, reset, full = figures(left, wait, p, c, last, now, cost, ok)
-if charged then save(key, c, expiry(p, now, full, phase), form, size) end
+if charged then save(key, c, expiry(p, now, idle and idle(p, c, last, now) or full, phase), form, size) end
 return { at, left, retry, more, reset, turn < BIG and turn or exact(turn), used }
 `

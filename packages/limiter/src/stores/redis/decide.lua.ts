@@ -27,7 +27,7 @@ local function answer(at, charged, k, p, c, cost, ok, delay, phase, chargeId)
   end
   reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reset = figures(left, p.program.wait, p, c, last, now, cost, ok)
   reply[at + 5], reply[at + 6] = delay < BIG and delay or exact(delay), used
-  if charged then keep(k, p, now, phase, reset) end
+  if charged then keep(k, p, now, phase, p.program.idle and p.program.idle(p, c, last, now) or reset) end
 end
 -- Whether a step is charged that admits its cost, if the request is.
 local function isCharged(p, cost, ok)

@@ -27,10 +27,10 @@ end`
 const KEEPERS = { cells: cellsLua, log: logLua, slots: slotsLua } as const
 const TASKS: Readonly<Record<Task, string>> = { decide: decideLua, settle: settleLua }
 const BODIES = {
-  decide: ['remaining', 'wait', 'charge', 'delay', 'noWindow'],
-  settle: ['wait', 'charge', 'noWindow', 'refund'],
+  decide: ['remaining', 'wait', 'charge', 'delay', 'idle', 'noWindow'],
+  settle: ['wait', 'charge', 'idle', 'noWindow', 'refund'],
 } as const
-const ONE = ['remaining', 'wait', 'charge', 'delay', 'noWindow'] as const
+const ONE = ['remaining', 'wait', 'charge', 'delay', 'idle', 'noWindow'] as const
 
 export type Task = 'decide' | 'settle'
 

@@ -38,7 +38,10 @@ for key, p, c, phase, change, charged, chargeId in charges() do
   else
     keeps = false
   end
-  if keeps then program.save(key, c, expiry(p, now, program.wait(p, c, last, now, p.capacity), phase), program.form, program.size) end
+  if keeps then
+    local idle = program.idle and program.idle(p, c, last, now) or program.wait(p, c, last, now, p.capacity)
+    program.save(key, c, expiry(p, now, idle, phase), program.form, program.size)
+  end
 end
 return { at, 1 }
 `

@@ -50,11 +50,11 @@ describe('a leaky bucket', () => {
     expect(left).toEqual([9, 8, 7, 7, 6, 5, 5, 4, 3, 3, 2])
   })
 
-  it('gives its place back to those behind when a caller leaves the queue', () => {
+  it('OF-02: gives the place of a caller who leaves to the next, with a turn of its own', () => {
     const state = stateUnderTest(planOf({ algorithm: 'leaky-bucket', limit: 1, period: '1s', burst: 3 }))
     for (const chargeId of [1, 2, 3]) state.decide(0, 1, chargeId)
     expect(state.decide(0, 1, 4).allowed).toBe(false)
     state.settle(0, -1, 0, 2)
-    expect(state.decide(0, 1, 4)).toMatchObject({ allowed: true, delayMs: 2_000 })
+    expect(state.decide(0, 1, 4)).toMatchObject({ allowed: true, delayMs: 3_000 })
   })
 })
