@@ -2,7 +2,7 @@ import { type Policy, planOf } from './core/decide/algorithms.ts'
 import type { BlockOptions } from './core/decide/block/block.ts'
 import { checkedCost } from './core/decide/cost.ts'
 import type { Decision } from './core/decide/decision.ts'
-import { type OnStoreError, type Rule, ruleOf } from './core/decide/rule.ts'
+import { type OnLimit, type OnStoreError, type Rule, ruleOf } from './core/decide/rule.ts'
 import type { Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
 import { escaped, joinParts } from './core/identify/key-text.ts'
@@ -20,6 +20,11 @@ export interface LimiterPolicy extends Policy {
   readonly shadow?: boolean
   /** Share of the limit in use, above 0 to 1, from which decisions are marked `soft`. */
   readonly soft?: number
+  /**
+   * `delay`: requests past `soft` are admitted with a `delayMs`, until the limit is reached. Default `deny`: the limit
+   * alone counts.
+   */
+  readonly onLimit?: Exclude<OnLimit, 'deprioritize'>
   /** What becomes of a request while the store is slow or down, where it is a FallbackStore. Default `open`. */
   readonly onStoreError?: OnStoreError
   /** After so many refusals within a time, refuse everything for a time. */
@@ -152,13 +157,14 @@ function policyRules(
 
 function ruleFor(limiter: string, name: string, given: LimiterPolicy, blockable: boolean): Rule {
   checkName(name)
-  const { shadow, soft, block, onStoreError, prefetch } = given
+  const { shadow, soft, block, onLimit, onStoreError, prefetch } = given
   const mode = shadow ? 'shadow' : 'enforce'
   return ruleOf(name, `${limiter}/${name}`, planOf(given), {
     mode,
     soft,
     block,
     blockable,
+    onLimit,
     onStoreError,
     prefetch,
   })

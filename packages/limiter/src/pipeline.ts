@@ -93,7 +93,15 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     const bound = bindingStep(decision)
     const share = bound?.rule.jitter
     const jitter = share === undefined ? undefined : { jitter: { share, key: bound!.key, seed: 0 } }
-    const response = respondTo(decision, { ...respond, dialect, cost, ...jitter, nowMs: wallClock() })
+    const retryAfter = bound?.rule.retryAfter
+    const response = respondTo(decision, {
+      ...respond,
+      dialect,
+      cost,
+      ...jitter,
+      ...(retryAfter !== undefined && { retryAfter }),
+      nowMs: wallClock(),
+    })
     return { decision, matched, response }
   }
   // Decide: all of them at once, or none. The engine reports to the observer.

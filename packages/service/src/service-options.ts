@@ -1,3 +1,4 @@
+import type { Timers } from '@sluice/limiter/gate'
 import type { RespondOptions } from '@sluice/limiter/respond'
 import type { DenyCacheOptions } from '@sluice/limiter/stores/deny-cache'
 import type { FallbackOptions } from '@sluice/limiter/stores/fallback'
@@ -10,8 +11,8 @@ import type { WatchOptions } from './rules/rules-watcher.ts'
 export interface ServiceOptions {
   /** Files and folders of the rulebook. */
   readonly rules: readonly string[]
-  /** Lets several files hold descriptors of one domain. Default false. */
-  readonly mergeDomains?: boolean
+  /** Makes `unit: month` of descriptors a month of the calendar, in UTC, in place of 30 days. Default false. */
+  readonly calendarMonths?: boolean
   /** Reloads when the files change. Default true. */
   readonly watch?: boolean | WatchOptions
   /**
@@ -33,10 +34,22 @@ export interface ServiceOptions {
   readonly http?: string
   /** `HOST:PORT` of the admin address, which needs no password: keep it private. Default `127.0.0.1:6070`. */
   readonly admin?: string
+  /**
+   * Names, without port, under which the admin address may also be asked, such as `sluice-admin.internal`. Others than
+   * its own are refused, so that no page can reach it by a name of the page's own.
+   */
+  readonly adminHosts?: readonly string[]
   /** How answers are put into headers. */
   readonly respond?: Omit<RespondOptions, 'nowMs'>
   /**
-   * Signs reservations and keys the hashes of API keys, cookies and long values. Nodes that share a store must share
+   * For how long answers that refuse are held back, where the limit does not say: milliseconds or text, up to `1m`; of
+   * 1,000 at once. Default: not at all.
+   */
+  readonly tarpit?: number | string
+  /** Default: the platform's. */
+  readonly timers?: Timers
+  /**
+   * Encrypts the ids of reservations, and keys the hashes of API keys, cookies and long values. Nodes that share a store must share
    * it. Default: reservations are good at this process alone.
    */
   readonly secret?: string

@@ -1,6 +1,11 @@
 import { startTimer, type Timers } from './timers.ts'
 
-/** Holds requests back, so many at once. */
+/**
+ * Holds requests back, so many at once.
+ * @example
+ * const room = new WaitingRoom(1_000, globalThis)
+ * if (room.enter()) await room.wait(500, undefined)
+ */
 export class WaitingRoom {
   readonly #seats: number
   readonly #timers: Timers

@@ -62,6 +62,8 @@ export interface Traits {
   readonly aligned?: true
   /** Admitted requests wait for their turn: decisions have a delay. */
   readonly queues?: true
+  /** What was charged flows back continuously, at limit/period. */
+  readonly flows?: true
   /** A charge is held until its request ends, and is given back then. */
   readonly holds?: true
   /** All that was charged in a window ends with it, at `resetAfter`. */

@@ -1,4 +1,5 @@
 import { ConfigError, errorsOf } from '../errors.ts'
+import { ticksOf } from '../time.ts'
 import type { Plan } from './algorithm.ts'
 import { type BlockOptions, type BlockPlan, blockByHand, blockPlan } from './block/block.ts'
 import { checkPrefetch, prefetchOf } from './prefetch.ts'
@@ -29,13 +30,19 @@ export interface Rule {
   readonly prefetch: number | undefined
   /** Share, 0–1, by which Retry-After may be lengthened. */
   readonly jitter: number | undefined
+  /** How Retry-After is written, where the rule says so. */
+  readonly retryAfter?: 'seconds' | 'date' | undefined
+  /** Milliseconds for which an answer that refuses is held back, where the rule says so. */
+  readonly tarpitMs?: number | undefined
+  /** Stands in for a rule whose key the request lacks, and refuses. Present only then. */
+  readonly missingKey?: true
   /** Microseconds over which the windows of different keys are spread; 0: all begin together. */
   readonly spread: number
 }
 
 /** How a rule deals with requests, whatever its quota. */
 export interface RuleOptions {
-  /** Default `deny`. `delay` needs an algorithm that queues. */
+  /** Default `deny`. `delay` needs an algorithm that queues, or `soft` and a period of fixed length. */
   readonly onLimit?: OnLimit | undefined
   /** Default `enforce`. */
   readonly mode?: 'enforce' | 'shadow' | undefined
@@ -48,6 +55,9 @@ export interface RuleOptions {
   readonly prefetch?: number | undefined
   readonly jitter?: number | undefined
   readonly spread?: boolean | undefined
+  readonly retryAfter?: 'seconds' | 'date' | undefined
+  /** Milliseconds or text, above 0 to a minute. */
+  readonly tarpit?: number | string | undefined
   /** Refuses only together with every other quota rule of the request. */
   readonly quota?: boolean | undefined
   /** Units of each request, where they are known. Default 1. */
@@ -81,6 +91,8 @@ export function ruleOf(name: string, namespace: string, plan: Plan, options: Rul
     prefetch: prefetchOf(options.prefetch, plan),
     jitter,
     spread: spread ? plan.period * plan.unit : 0,
+    ...(options.retryAfter !== undefined && { retryAfter: options.retryAfter }),
+    ...(options.tarpit !== undefined && { tarpitMs: tarpitOf(options.tarpit) }),
   }
 }
 
@@ -107,11 +119,7 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
     if (isWrong) throw new ConfigError(message, { path: [field] })
   }
   return errorsOf([
-    check(
-      onLimit === 'delay' && !traits.queues,
-      'onLimit',
-      `delay is not supported by ${name}: it needs an algorithm that queues, such as leaky-bucket`,
-    ),
+    () => checkDelay(plan, options),
     check(
       onLimit === 'deprioritize' && block !== undefined,
       'block',
@@ -121,6 +129,9 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
       if (block !== undefined) blockPlanOf(options)
     },
     check(soft === 0, 'soft', 'soft must be above 0, up to 1'),
+    () => {
+      if (options.tarpit !== undefined) tarpitOf(options.tarpit)
+    },
     () => checkShare('soft', soft),
     () => checkShare('jitter', jitter),
     check(
@@ -135,6 +146,42 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
       if (prefetch !== undefined) checkPrefetch(prefetch, plan, roleOf(options), blocks, options.cost)
     },
   ])
+}
+
+/** Queues delay by themselves; with others, requests past the soft threshold wait (soft-delay.ts). */
+function checkDelay(
+  { algorithm: { name, traits }, source }: Plan,
+  { onLimit, soft, prefetch }: RuleOptions,
+): void {
+  if (onLimit !== 'delay' || traits.queues) return
+  const refuse = (field: string, why: string): never => {
+    throw new ConfigError(why, { path: [field] })
+  }
+  if (traits.holds) refuse('onLimit', `delay is not supported by ${name}: what it counts has no rate`)
+  if (typeof source?.period === 'object')
+    refuse('onLimit', 'delay is not supported with a calendar period, which has no fixed length')
+  if (soft === undefined) {
+    refuse(
+      'onLimit',
+      `delay is not supported by ${name} without soft, the share of the limit past which requests wait; leaky-bucket needs none`,
+    )
+  }
+  if (soft === 1) refuse('soft', 'soft must be below 1 with delay: no request would ever wait')
+  if (prefetch !== undefined)
+    refuse('prefetch', 'taking units ahead is not supported beside delay, which has to see every request')
+}
+
+/**
+ * Milliseconds for which an answer that refuses is held back.
+ * @param tarpit milliseconds or text
+ * @throws ConfigError above a minute
+ * @example
+ * tarpitOf('2s') // 2000
+ */
+export function tarpitOf(tarpit: number | string): number {
+  const ms = ticksOf(tarpit, ['tarpit']) / 1_000
+  if (ms > 60_000) throw new ConfigError('tarpit must be one minute at most', { path: ['tarpit'] })
+  return ms
 }
 
 function checkShare(name: string, share: number | undefined): void {

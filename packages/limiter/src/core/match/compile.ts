@@ -27,6 +27,8 @@ export interface CompileOptions {
   readonly secret?: string
   /** For applications whose paths differ in case alone. Default false: `/Login` is `/login`. */
   readonly caseSensitivePaths?: boolean
+  /** Makes `month` in limits that requests bring a month of the calendar, in UTC, in place of 30 days. Default false. */
+  readonly calendarMonths?: boolean
 }
 
 /**
@@ -62,8 +64,13 @@ export async function compileInPieces(
 }
 
 function* compiling(domains: readonly Domain[], options: CompileOptions): Pieces<Rules> {
-  const { secret = '', caseSensitivePaths = false } = options
-  const setting: Setting = { hash: keyedHash(secret), foldPaths: !caseSensitivePaths, planFor: planner() }
+  const { secret = '', caseSensitivePaths = false, calendarMonths = false } = options
+  const setting: Setting = {
+    hash: keyedHash(secret),
+    foldPaths: !caseSensitivePaths,
+    calendarMonths,
+    planFor: planner(),
+  }
   const compiled = new Map<string, CompiledDomain>()
   for (const domain of domains) {
     if (compiled.has(domain.name))

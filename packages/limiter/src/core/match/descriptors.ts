@@ -94,21 +94,20 @@ function statusOf(
 
 const UNCOUNTED: DescriptorStatus = { step: -1 }
 
-function hitOf(
-  domain: CompiledDomain,
-  query: DescriptorQuery,
-  { setting: { hash } }: Rules,
-): Hit | string | undefined {
+function hitOf(domain: CompiledDomain, query: DescriptorQuery, { setting }: Rules): Hit | string | undefined {
   const { entries, limit } = query
+  const { hash, calendarMonths } = setting
   if (entries.length === 0) return undefined
   const path = pathThrough(domain.descriptors, entries)
   const rule = path.length === entries.length ? path.at(-1)!.limit : undefined
   if (limit !== undefined) {
     const namespace = rule?.rule?.namespace
     // One counter for the same entries, wherever the limit comes from.
-    return namespace === undefined
-      ? override(domain.name, entries, limit, descriptorNamespace(domain.name, []), wholeKey(entries, hash))
-      : override(domain.name, entries, limit, namespace, descriptorKey(path, entries, hash))
+    const [own, key] =
+      namespace === undefined
+        ? [descriptorNamespace(domain.name, []), wholeKey(entries, hash)]
+        : [namespace, descriptorKey(path, entries, hash)]
+    return override(domain.name, entries, limit, own, key, calendarMonths)
   }
   if (rule === undefined) return undefined
   const isOwn = path.some(({ valueToMetric }) => valueToMetric) || path.at(-1)!.detailed
@@ -146,6 +145,14 @@ function wholeKey(entries: readonly Entry[], hash: Hash): string {
   return joinParts(entries.flatMap(({ key, value }) => [keyPart(key, hash), keyPart(value, hash)]))
 }
 
+/** Characters of a policy's name that a request makes up by its keys. */
+const MAX_NAME = 128
+
+/** Names are for reading: counters do not go by them. */
+function shortName(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 3)}...` : name
+}
+
 const LIMIT_UNITS = new Map([
   ['second', '1s'],
   ['minute', '1m'],
@@ -170,11 +177,13 @@ function override(
   { requestsPerUnit, unit }: NonNullable<DescriptorQuery['limit']>,
   namespace: string,
   key: string,
+  calendarMonths: boolean,
 ): Hit | string {
-  const period = LIMIT_UNITS.get(unit.toLowerCase())
+  const isMonth = calendarMonths && unit.toLowerCase() === 'month'
+  const period = isMonth ? ({ calendar: 'month' } as const) : LIMIT_UNITS.get(unit.toLowerCase())
   if (period === undefined) return `a limit's unit must be one of ${[...LIMIT_UNITS.keys()].join(', ')}`
   if (!isCost(requestsPerUnit)) return 'a limit must be a whole number from 0 to 2^53−1'
-  const name = printablePath([domain, ...entries.map((entry) => entry.key)])
+  const name = shortName(printablePath([domain, ...entries.map((entry) => entry.key)]))
   const source = { options: PLAIN_OPTIONS, name, namespace }
   const statsKey = [domain, ...entries.map(labelOf)].join('.')
   return {

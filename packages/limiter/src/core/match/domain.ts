@@ -27,6 +27,10 @@ export interface LimitOptions extends AlgorithmSettings {
   readonly block?: { readonly after: number; readonly within: number; readonly for: number }
   /** Share, 0–1, by which Retry-After may be lengthened. */
   readonly jitter?: number
+  /** How Retry-After is written. Default: as the service says. */
+  readonly retryAfter?: 'seconds' | 'date'
+  /** Milliseconds, to 60,000, for which an answer that refuses is held back. */
+  readonly tarpit?: number
   /** Gives each key its own window phase. */
   readonly spread?: boolean
   /** Units, ≥ 2, that a node may take ahead from a shared store. */

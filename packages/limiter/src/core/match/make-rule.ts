@@ -1,6 +1,6 @@
 import type { Plan } from '../decide/algorithm.ts'
 import { algorithmOptions, type Policy, planOf } from '../decide/algorithms.ts'
-import { type Rule, ruleOf } from '../decide/rule.ts'
+import { type Rule, type RuleOptions, ruleOf } from '../decide/rule.ts'
 import type { Step } from '../decide/step.ts'
 import { ConfigError, type Position } from '../errors.ts'
 import { hashToUnit } from '../identify/hash-to-unit.ts'
@@ -44,9 +44,22 @@ export function makeRule(
   own: Quota,
   planFor: Planner,
 ): Rule {
-  const { onLimit, mode, onStoreError, soft, block, jitter, spread, prefetch } = options
+  const { onLimit, mode, onStoreError, soft, block, jitter, spread, retryAfter, tarpit, prefetch } = options
   const plan = planFor({ ...algorithmSettingsOf(options), ...own })
-  const how = { onLimit, mode, onStoreError, soft, block, jitter, spread, prefetch, quota, cost }
+  const how: RuleOptions = {
+    onLimit,
+    mode,
+    onStoreError,
+    soft,
+    block,
+    jitter,
+    spread,
+    retryAfter,
+    tarpit,
+    prefetch,
+    quota,
+    cost,
+  }
   return ruleOf(name, namespace, plan, how)
 }
 

@@ -30,6 +30,8 @@ export interface Report {
   readonly cost: number
   /** Wall clock, milliseconds since the epoch. */
   readonly nowMs: number
+  /** Of a refusal: what Retry-After says, in whole seconds; absent where no wait helps. */
+  readonly retrySeconds?: number | undefined
 }
 
 /**
@@ -100,6 +102,8 @@ export interface ReportOptions {
   /** What a policy counts. Default: `requests`, or `concurrent-requests` where there is no window. */
   readonly unit?: (policy: string) => QuotaUnit | undefined
   readonly partitionKey?: (policy: string) => Uint8Array | undefined
+  /** Of a refusal: what Retry-After says, in whole seconds. */
+  readonly retrySeconds?: number | undefined
 }
 
 /**
@@ -117,6 +121,7 @@ export function reportOf(decision: Decision, options: ReportOptions): Report {
     policies: marked(options.policies === 'binding' ? deciding(shown, allowed) : shown, options),
     cost: options.cost ?? 1,
     nowMs: options.nowMs,
+    retrySeconds: options.retrySeconds,
   }
 }
 

@@ -7,7 +7,7 @@ import { draft07 } from './draft-07.ts'
 import { github } from './github.ts'
 import { ietf } from './ietf.ts'
 import { ietfNext } from './ietf-next.ts'
-import { xRateLimit, xRateLimitEpoch } from './x-ratelimit.ts'
+import { xRateLimit, xRateLimitEpoch, xRateLimitRetryAfter } from './x-ratelimit.ts'
 
 /** Makes every dialect by its name. A new one is a file beside this and a line here. */
 export const dialects = {
@@ -17,6 +17,7 @@ export const dialects = {
   'draft-06': (): Dialect => draft06,
   'draft-07': (): Dialect => draft07,
   'x-ratelimit': (): Dialect => xRateLimit,
+  'x-ratelimit:retry-after': (): Dialect => xRateLimitRetryAfter,
   'x-ratelimit-epoch': (): Dialect => xRateLimitEpoch,
   github: (): Dialect => github,
 } as const

@@ -15,13 +15,21 @@ import { type LimitSource, limiterHolds } from './limit-source.ts'
 /** Limiters kept for limits that a function gave; the oldest goes first. Their counters are the store's. */
 const MAX_LIMITERS = 1_000
 
-type PolicyOption = keyof AlgorithmSettings | 'algorithm' | 'soft' | 'shadow' | 'block' | 'prefetch'
+type PolicyOption =
+  | keyof AlgorithmSettings
+  | 'algorithm'
+  | 'soft'
+  | 'onLimit'
+  | 'shadow'
+  | 'block'
+  | 'prefetch'
 
 /** What may be said of the one limit of a gate beside its period, as of a policy. */
 export const POLICY_OPTIONS: readonly PolicyOption[] = [
   'algorithm',
   ...algorithmOptions.keys(),
   'soft',
+  'onLimit',
   'shadow',
   'block',
   'prefetch',

@@ -48,7 +48,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   throttlers: 'give limit and period, or policies by name',
 }
 const OPTION_NAMES =
-  `limit period algorithm soft shadow block prefetch identifier policies limiter rules domain attributes
+  `limit period algorithm soft onLimit shadow block prefetch identifier policies limiter rules domain attributes
   plan plans overrides key onMissingKey address trustProxy proxyHeader ipv6Subnet ipv4Subnet allowList
   denyList cost skip skipFailedRequests skipSuccessfulRequests requestWasSuccessful settleCost statusCode message
   dialect headers retryAfter jitter exposeHeaders requestPropertyName tarpit maxWaiting onLimitReached name store

@@ -63,8 +63,8 @@ export function repliesOf<N extends FrameworkArgs>(settings: GateSettings<N>): R
     },
     refusalTo(decision, args, info, context) {
       const { body: problem, status } = respond(decision, context)
-      if (status !== 429) return problemRefusal(problem!, false)
-      const code = statusCode ?? 429
+      if (status === 503) return problemRefusal(problem!, false)
+      const code = statusCode ?? status
       return andThen(maybePromise(typeof message === 'function' ? message(...args, info) : message), (own) =>
         own === undefined ? problemRefusal({ ...problem!, status: code }, true) : refusalWith(code, own),
       )

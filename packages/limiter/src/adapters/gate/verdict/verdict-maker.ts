@@ -1,7 +1,7 @@
 import { type Decision, decidedAt } from '../../../core/decide/decision.ts'
+import { tarpitOf } from '../../../core/decide/rule.ts'
 import { ConfigError } from '../../../core/errors.ts'
 import type { Header } from '../../../core/respond/dialect.ts'
-import { ticksOf } from '../../../core/time.ts'
 import { WaitingRoom } from '../../../flow/waiting-room.ts'
 import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
 import type { Caller } from '../caller/caller.ts'
@@ -29,7 +29,7 @@ export function verdictMaker<N extends FrameworkArgs>(
   const { wallClock, onLimitReached, logger } = settings
   // A store of the gate's own has just read the clock that the wall clock goes by.
   const sameClock = settings.store === undefined && settings.limiter === undefined
-  const tarpitMs = tarpitOf(settings.tarpit)
+  const tarpitMs = settings.tarpit === undefined ? 0 : tarpitOf(settings.tarpit)
   const room = roomOf(settings)
   const replies = repliesOf(settings)
   const settlement = settlementOf(settings, source)
@@ -165,11 +165,4 @@ function outOfTurn(decision: Decision): Decision {
     ...refused,
     policies: policies.map((own) => (own.delayMs > 0 ? { ...own, ...refused } : own)),
   }
-}
-
-function tarpitOf(tarpit: number | string | undefined): number {
-  if (tarpit === undefined) return 0
-  const ms = ticksOf(tarpit) / 1_000
-  if (ms > 60_000) throw new ConfigError('tarpit must be one minute at most')
-  return ms
 }
