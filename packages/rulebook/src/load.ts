@@ -1,3 +1,4 @@
+import { checkOptions, flag, listOf, objectOf, textCheck } from '@sluice/limiter/options'
 import type { Descriptor, Domain, Limit } from '@sluice/limiter/rules'
 import { lint } from './lint/lint.ts'
 import { type FileProblem, RulebookError } from './problem.ts'
@@ -9,8 +10,12 @@ export interface LoadOptions {
   readonly mergeDomains?: boolean
 }
 
+const PATHS = listOf(textCheck, 'a list of files and folders')
+const OPTIONS = objectOf<LoadOptions>({ mergeDomains: flag })
+
 /**
  * Loads files and folders (every *.yaml and *.yml below them) as one rulebook: one entry for each domain.
+ * @throws ConfigError for paths and options that are none
  * @throws RulebookError with every mistake in every file; those between rules once each file is right by itself.
  * @example
  * const rules = compile(await loadRulebook(['rules/', 'partners.yaml']))
@@ -19,6 +24,8 @@ export async function loadRulebook(
   paths: readonly string[],
   options: LoadOptions = {},
 ): Promise<readonly Domain[]> {
+  checkOptions(paths, PATHS, 'paths')
+  checkOptions(options, OPTIONS)
   return parseRulebook(await readRulebook(paths), options)
 }
 
@@ -32,6 +39,7 @@ export function parseRulebook(
   { files, problems }: RulebookFiles,
   options: LoadOptions = {},
 ): readonly Domain[] {
+  checkOptions(options, OPTIONS)
   const all = [...problems]
   const parsed: RuleFile[] = []
   for (const { path, bytes } of files) {
@@ -51,8 +59,8 @@ export function parseRulebook(
  * @example
  * const [shop] = loadText('domain: shop\nlimits: [{ name: login, key: [ip], limit: 5/1m }]')
  */
-export function loadText(text: string, file = 'rulebook.yaml'): readonly Domain[] {
-  return rulebookOf([readRuleFile(text, file)], [], {})
+export function loadText(yaml: string, file = 'rulebook.yaml'): readonly Domain[] {
+  return rulebookOf([readRuleFile(yaml, file)], [], {})
 }
 
 /** @throws RulebookError */

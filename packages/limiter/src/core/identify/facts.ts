@@ -1,7 +1,10 @@
-import type { Request } from '../request.ts'
+import { checkCall } from '../options.ts'
+import { REQUEST, type Request } from '../request.ts'
 import { hostName, ownText } from './header.ts'
 import { type Address, parseAddress } from './ip.ts'
 import { normalPath } from './path.ts'
+
+const PLACE = ['request']
 
 /** A request as rules look at it: each fact is worked out when first asked for, and once. */
 export class Facts {
@@ -11,7 +14,9 @@ export class Facts {
   #segments: readonly string[] | undefined
   #address: Address | null | undefined
 
+  /** @throws TypeError for what is misspelt in a request, and so would meet no rule */
   constructor(request: Request, foldPaths: boolean) {
+    checkCall(request, REQUEST, PLACE)
     this.request = request
     this.#foldPaths = foldPaths
   }

@@ -137,8 +137,7 @@ class VerdictRecord<N extends FrameworkArgs> implements Verdict, ReplyContext {
 }
 
 function roomOf<N extends FrameworkArgs>({ maxWaiting = 1_000, timers }: GateSettings<N>): WaitingRoom {
-  if (Number.isSafeInteger(maxWaiting) && maxWaiting >= 0) return new WaitingRoom(maxWaiting, timers)
-  throw new ConfigError(`maxWaiting must be a whole number ≥ 0, not ${maxWaiting}`)
+  return new WaitingRoom(maxWaiting, timers)
 }
 
 /** A hook's failure is no reason to fail the request either. */
@@ -170,6 +169,6 @@ function outOfTurn(decision: Decision): Decision {
 function tarpitOf(tarpit: number | string | undefined): number {
   if (tarpit === undefined) return 0
   const ms = ticksOf(tarpit) / 1_000
-  if (ms > 60_000) throw new ConfigError('tarpit must be one minute at most')
+  if (ms > 60_000) throw new ConfigError('tarpit must be one minute at most', { path: ['tarpit'] })
   return ms
 }
