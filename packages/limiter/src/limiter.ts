@@ -1,18 +1,30 @@
-import { type Policy, planOf } from './core/decide/algorithms.ts'
+import { type Policy, planOf, policyWith } from './core/decide/algorithms.ts'
 import type { BlockOptions } from './core/decide/block/block.ts'
 import { checkedCost } from './core/decide/cost.ts'
 import type { Decision } from './core/decide/decision.ts'
-import { type OnLimit, type OnStoreError, type Rule, ruleOf } from './core/decide/rule.ts'
+import { type OnLimit, type OnStoreError, type Rule, ruleFields, ruleOf } from './core/decide/rule.ts'
 import type { Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
 import { escaped, joinParts } from './core/identify/key-text.ts'
+import {
+  type CallFields,
+  checkCall,
+  checkOptions,
+  flag,
+  func,
+  type OptionFields,
+  objectOf,
+  recordOf,
+  textCheck,
+  under,
+} from './core/options.ts'
 import { createEngine, type Reserved } from './engine.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
 import type { Observer } from './observe/events.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
 import { MemoryStore } from './stores/memory.ts'
-import type { Store } from './stores/store.ts'
+import { type Store, storeCheck } from './stores/store.ts'
 
 /** A policy as a limiter takes it. */
 export interface LimiterPolicy extends Policy {
@@ -48,6 +60,38 @@ export interface LimiterOptions<Name extends string, Async extends boolean> {
   /** Is called with every event: decided, reserved, settled. */
   readonly observe?: Observer
 }
+
+/** What the fields of a limiter's policy may be beside those of any policy. */
+export const limiterPolicyFields: Omit<OptionFields<LimiterPolicy>, keyof Policy> = {
+  shadow: flag,
+  soft: ruleFields.soft,
+  onLimit: ruleFields.onLimit,
+  onStoreError: ruleFields.onStoreError,
+  block: ruleFields.block,
+  prefetch: ruleFields.prefetch,
+}
+
+const OPTIONS = /* @__PURE__ */ objectOf<LimiterOptions<string, boolean>>(
+  {
+    name: textCheck,
+    policies: recordOf(
+      policyWith<LimiterPolicy>(limiterPolicyFields),
+      'an object with a policy for each name',
+    ),
+    store: storeCheck,
+    blockable: flag,
+    observe: func,
+  },
+  ['policies'],
+  {
+    what: 'an object with policies, such as { policies: { api: { algorithm: "token-bucket", limit: 10, period: "1s" } } }',
+    instead: { limit: 'give policies by name, each with a limit', policy: 'policies' },
+  },
+)
+
+/** What calls take; the values are checked where they are used. */
+const COST: CallFields = new Map([['cost', '']])
+const COST_AND_TTL: CallFields = new Map([...COST, ['ttl', '']])
 
 /** Which counter: one text, or parts, which are joined so that no two lists of parts can collide. */
 export type Key = string | readonly string[]
@@ -101,6 +145,7 @@ export interface Limiter<Name extends string = string, Async extends boolean = f
 export function createLimiter<const Name extends string, Async extends boolean = false>(
   options: LimiterOptions<Name, Async>,
 ): Limiter<Name, Async> {
+  checkOptions(options, OPTIONS)
   const { name = 'limiter', policies, observe } = options
   const store = options.store ?? (new MemoryStore() as Store<boolean> as Store<Async>)
   const rules = policyRules(name, options)
@@ -126,7 +171,7 @@ export function createLimiter<const Name extends string, Async extends boolean =
     peek: (key, options) => engine.decide(name, stepsOf(key, givenCost(options)), true),
     reserve: (key, options) =>
       andThen<Reserved, Reservation<Async>, Async>(
-        engine.reserve(name, stepsOf(key, givenCost(options)), options?.ttl ?? '1m'),
+        engine.reserve(name, stepsOf(key, givenCost(options, COST_AND_TTL)), options?.ttl ?? '1m'),
         ({ decision, once }) => reservationOf(engine, name, decision, once),
       ),
     refund: (decision, amount) =>
@@ -138,8 +183,10 @@ export function createLimiter<const Name extends string, Async extends boolean =
 }
 
 /** Without a default object, which would be made for each request. */
-function givenCost(options: CostOption | undefined): number {
-  return options?.cost === undefined ? 1 : checkedCost(options.cost)
+function givenCost(options: CostOption | undefined, known: CallFields = COST): number {
+  if (options === undefined) return 1
+  checkCall(options, known)
+  return options.cost === undefined ? 1 : checkedCost(options.cost)
 }
 
 function policyRules(
@@ -157,17 +204,17 @@ function policyRules(
 
 function ruleFor(limiter: string, name: string, given: LimiterPolicy, blockable: boolean): Rule {
   checkName(name)
-  const { shadow, soft, block, onLimit, onStoreError, prefetch } = given
-  const mode = shadow ? 'shadow' : 'enforce'
-  return ruleOf(name, `${limiter}/${name}`, planOf(given), {
-    mode,
+  const { shadow, soft, block, onLimit, onStoreError, prefetch, ...policy } = given
+  const options = {
+    mode: shadow ? 'shadow' : 'enforce',
     soft,
     block,
     blockable,
     onLimit,
     onStoreError,
     prefetch,
-  })
+  } as const
+  return under(['policies', name], () => ruleOf(name, `${limiter}/${name}`, planOf(policy), options))
 }
 
 /** Lists of parts begin with NUL; so do texts that begin with it, so that a text never collides with a list. */

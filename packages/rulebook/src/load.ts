@@ -1,3 +1,4 @@
+import { checkOptions, flag, listOf, objectOf, textCheck } from '@sluice/limiter/options'
 import type { Descriptor, Domain, Limit } from '@sluice/limiter/rules'
 import { lint } from './lint/lint.ts'
 import type { LoadOptions } from './load-options.ts'
@@ -5,8 +6,12 @@ import { type FileProblem, RulebookError } from './problem.ts'
 import { type RulebookFiles, readRulebook } from './read.ts'
 import { inOrder, type RuleFile, readRuleFile } from './rule-file.ts'
 
+const PATHS = listOf(textCheck, 'a list of files and folders')
+const OPTIONS = objectOf<LoadOptions>({ calendarMonths: flag })
+
 /**
  * Loads files and folders (every *.yaml and *.yml below them) as one rulebook: one entry for each domain.
+ * @throws ConfigError for paths and options that are none
  * @throws RulebookError with every mistake in every file, and between them
  * @example
  * const rules = compile(await loadRulebook(['rules/', 'partners.yaml']))
@@ -15,6 +20,8 @@ export async function loadRulebook(
   paths: readonly string[],
   options: LoadOptions = {},
 ): Promise<readonly Domain[]> {
+  checkOptions(paths, PATHS, 'paths')
+  checkOptions(options, OPTIONS)
   return parseRulebook(await readRulebook(paths), options)
 }
 
@@ -28,6 +35,7 @@ export function parseRulebook(
   { files, problems }: RulebookFiles,
   options: LoadOptions = {},
 ): readonly Domain[] {
+  checkOptions(options, OPTIONS)
   const all = [...problems]
   const parsed: RuleFile[] = []
   for (const { path, bytes } of files) {

@@ -1,11 +1,28 @@
 import type { Timers } from '@sluice/limiter/gate'
-import type { RespondOptions } from '@sluice/limiter/respond'
-import type { DenyCacheOptions } from '@sluice/limiter/stores/deny-cache'
-import type { FallbackOptions } from '@sluice/limiter/stores/fallback'
-import type { PrefetchOptions } from '@sluice/limiter/stores/prefetch'
-import type { Store } from '@sluice/limiter/stores/store'
+import {
+  anyOf,
+  durationCheck,
+  flag,
+  func,
+  having,
+  listOf,
+  type OptionCheck,
+  type OptionFields,
+  objectOf,
+  oneOf,
+  textCheck,
+  that,
+  under,
+  wholeFrom,
+} from '@sluice/limiter/options'
+import { type PipelineOptions, respondCheck } from '@sluice/limiter/pipeline'
+import { type DenyCacheOptions, denyCacheFields } from '@sluice/limiter/stores/deny-cache'
+import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fallback'
+import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
+import { type Store, storeCheck } from '@sluice/limiter/stores/store'
+import { addressOf } from './address.ts'
 import type { Bounds } from './bounds.ts'
-import type { LogOptions } from './observe/log.ts'
+import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
 
 export interface ServiceOptions {
@@ -40,7 +57,7 @@ export interface ServiceOptions {
    */
   readonly adminHosts?: readonly string[]
   /** How answers are put into headers. */
-  readonly respond?: Omit<RespondOptions, 'nowMs'>
+  readonly respond?: NonNullable<PipelineOptions<boolean>['respond']>
   /**
    * For how long answers that refuse are held back, where the limit does not say: milliseconds or text, up to `1m`; of
    * 1,000 at once. Default: not at all.
@@ -62,3 +79,58 @@ export interface ServiceOptions {
   /** Milliseconds since the epoch, for headers that carry dates and for `since`. Default `Date.now`. */
   readonly wallClock?: () => number
 }
+
+/** The service is what observes its stores. */
+function unobserved<T extends { readonly observe?: unknown }>({
+  observe: _,
+  ...fields
+}: OptionFields<T>): OptionCheck {
+  return objectOf<Omit<T, 'observe'>>(fields as unknown as OptionFields<Omit<T, 'observe'>>)
+}
+
+const address: OptionCheck = (value, path) => {
+  if (typeof value !== 'string') return ['text: HOST:PORT']
+  under([...path], () => addressOf(value))
+  return undefined
+}
+
+const bound = wholeFrom(1)
+const fromZero = that('milliseconds from 0', (value) => Number.isFinite(value) && (value as number) >= 0)
+
+/** What the options of a service may be. */
+export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
+  {
+    rules: listOf(textCheck, 'a list of files and folders'),
+    calendarMonths: flag,
+    watch: anyOf(flag, objectOf<WatchOptions>({ settleMs: bound, pollMs: bound })),
+    store: storeCheck,
+    fallback: unobserved<FallbackOptions>(fallbackFields),
+    denyCache: anyOf(flag, unobserved<DenyCacheOptions>(denyCacheFields)),
+    prefetch: unobserved<PrefetchOptions>(prefetchFields),
+    readiness: oneOf('store'),
+    http: address,
+    admin: address,
+    adminHosts: listOf(textCheck),
+    respond: respondCheck,
+    tarpit: durationCheck,
+    timers: having('timers', 'setTimeout', 'clearTimeout'),
+    secret: textCheck,
+    bounds: objectOf<Partial<Bounds>>({
+      maxTextLength: bound,
+      maxEntries: bound,
+      maxBatch: bound,
+      maxBodyBytes: bound,
+      maxBatchBytes: bound,
+      maxBytesInFlight: bound,
+      requestTimeoutMs: bound,
+      idleTimeoutMs: bound,
+      maxConnections: bound,
+    }),
+    drainMs: fromZero,
+    idleMs: fromZero,
+    log: objectOf<LogOptions>({ level: oneOf(...LOG_LEVELS), stream: having('a stream', 'write') }),
+    wallClock: func,
+  },
+  ['rules'],
+  { what: 'an object with rules, such as { rules: ["rules/"] }' },
+)

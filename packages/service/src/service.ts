@@ -1,10 +1,11 @@
+import { checkOptions } from '@sluice/limiter/options'
 import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP } from './address.ts'
 import { type App, listen } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
-import type { ServiceOptions } from './service-options.ts'
+import { type ServiceOptions, serviceOptions } from './service-options.ts'
 
 /** A limiter that others ask over the network. */
 export interface Service {
@@ -31,6 +32,7 @@ export interface Service {
  * const { http } = await service.start()
  */
 export function createService(options: ServiceOptions): Service {
+  checkOptions(options, serviceOptions)
   const { http = DEFAULT_HTTP, admin = DEFAULT_ADMIN, watch = true } = options
   const { drainMs = 10_000, idleMs = 2_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }

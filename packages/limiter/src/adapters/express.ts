@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response } from 'express'
+import { func, type OptionFields } from '../core/options.ts'
 import type { Key } from '../limiter.ts'
 import { andThen, andThenWith, type MaybePromise, maybePromise } from '../maybe-promise.ts'
 import { createGate } from './gate/gate.ts'
@@ -26,6 +27,8 @@ export interface ExpressOptions extends GateOptions<ExpressArgs> {
   ) => unknown
 }
 
+const OWN: OptionFields<Omit<ExpressOptions, keyof GateOptions<ExpressArgs>>> = { handler: func }
+
 export interface RateLimitMiddleware {
   (request: Request, response: Response, next: NextFunction): void
   /** Forgets what a key has used. */
@@ -43,8 +46,8 @@ export interface RateLimitMiddleware {
  * app.post('/login', rateLimit({ limit: 5, period: '1m', skipSuccessfulRequests: true }), login)
  */
 export function rateLimit(options: ExpressOptions): RateLimitMiddleware {
+  const gate = createGate<ExpressArgs>(options, OWN)
   const { handler } = options
-  const gate = createGate<ExpressArgs>(options, ['handler'])
 
   /** Whether the application goes on. */
   const pass = (

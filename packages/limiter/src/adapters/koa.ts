@@ -1,4 +1,5 @@
 import type { Context, Middleware, Next } from 'koa'
+import { func, type OptionFields } from '../core/options.ts'
 import type { Key } from '../limiter.ts'
 import { createGate } from './gate/gate.ts'
 import { evaluated, NodeRequest, type RateLimitInfo, type ResponseWriter } from './gate/hosts/node-http.ts'
@@ -11,6 +12,8 @@ export interface KoaOptions extends GateOptions<[Context]> {
   /** Answers refusals by a quota in place of `message` and `statusCode`; the headers are set. */
   readonly handler?: (ctx: Context, next: Next, info: RateLimitInfo) => unknown
 }
+
+const OWN: OptionFields<Omit<KoaOptions, keyof GateOptions<[Context]>>> = { handler: func }
 
 export type RateLimitMiddleware = Middleware & {
   /** Forgets what a key has used. */
@@ -26,8 +29,8 @@ export type RateLimitMiddleware = Middleware & {
  * app.use(rateLimit({ limit: 100, period: '15m' }))
  */
 export function rateLimit(options: KoaOptions): RateLimitMiddleware {
+  const gate = createGate<[Context]>(options, OWN)
   const { handler } = options
-  const gate = createGate<[Context]>(options, ['handler'])
   const middleware: Middleware = async (ctx, next) => {
     const verdict = await evaluated(
       gate,

@@ -130,7 +130,7 @@ describe('Nest', () => {
     const forRoot = (more: object) => () => new RateLimitGuard({ ...options(), ...more })
     expect(forRoot({ throttlers: [] })).toThrow('give limit and period, or policies by name')
     expect(() => new RateLimitGuard([{ limit: 1, ttl: 1 }] as never)).toThrow('options are no list')
-    expect(forRoot({ ipv6SubnetPrefix: 31 })).toThrow('ipv6Subnet must be')
+    expect(forRoot({ ipv6SubnetPrefix: 31 })).toThrow('ipv6SubnetPrefix must be')
     expect(forRoot({ generateKey: () => 'k' })).toThrow('no option is named "generateKey": give key')
     expect(forRoot({ ttl: 1 })).toThrow('period is given twice')
     const limits = { default: { limit: 1, ttl: 1 }, short: { limit: 1, ttl: 1 } }

@@ -130,7 +130,10 @@ describe('in express-rate-limit', () => {
   })
 
   it('answers by promise where the store does, failures included', async () => {
-    const failing: Store<true> = { async: true, decide: () => Promise.reject(new Error('gone')) } as never
+    const failing: Store<true> = Object.assign(new MemoryStore(), {
+      async: true,
+      decide: () => Promise.reject(new Error('gone')),
+    }) as never
     const limiter = rateLimit({
       windowMs: 60_000,
       limit: 1,

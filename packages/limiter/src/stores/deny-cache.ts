@@ -1,8 +1,16 @@
 import type { Figures } from '../core/decide/figures.ts'
 import { holdsSlots, stateText } from '../core/decide/step.ts'
-import { ConfigError } from '../core/errors.ts'
+import { above0, checkOptions, func, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
 import type { Observer } from '../observe/events.ts'
-import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
+import {
+  type Charge,
+  type Once,
+  type Outcome,
+  type StateName,
+  type Step,
+  type Store,
+  storeCheck,
+} from './store.ts'
 
 export interface DenyCacheOptions {
   /** Most refusals remembered at once. Default 10,000. */
@@ -17,6 +25,15 @@ export interface DenyCacheOptions {
   /** Is called with an event for each refusal that is repeated. */
   readonly observe?: Observer | undefined
 }
+
+/** What the options of a DenyCache may be. */
+export const denyCacheFields: OptionFields<DenyCacheOptions> = {
+  maxEntries: wholeFrom(1),
+  maxAgeMs: above0(Number.POSITIVE_INFINITY),
+  now: func,
+  observe: func,
+}
+const OPTIONS = /* @__PURE__ */ objectOf(denyCacheFields)
 
 interface KnownRefusal {
   readonly step: Step
@@ -48,12 +65,11 @@ export class DenyCache implements Store<true> {
   readonly #refusals = new Map<string, KnownRefusal>()
   readonly #observe: Observer | undefined
 
+  /** @throws ConfigError for what is no store, and for invalid options */
   constructor(store: Store, options: DenyCacheOptions = {}) {
+    checkOptions(store, storeCheck, 'store')
+    checkOptions(options, OPTIONS)
     const { maxEntries = 10_000, maxAgeMs = 1_000, now = () => performance.now(), observe } = options
-    if (!(Number.isSafeInteger(maxEntries) && maxEntries > 0)) {
-      throw new ConfigError('maxEntries must be a whole number above 0')
-    }
-    if (!(maxAgeMs > 0)) throw new ConfigError('maxAgeMs must be above 0')
     this.#store = store
     this.#max = maxEntries
     this.#maxAge = maxAgeMs

@@ -1,8 +1,8 @@
-import { type Clock, monotonicClock } from '../clock.ts'
+import { type Clock, clockCheck, monotonicClock } from '../clock.ts'
 import { chargeInstant, figuresOf, instantOf, inUnits } from '../core/decide/figures.ts'
 import { canRefuse } from '../core/decide/role.ts'
 import { block, correct, NO_CELLS, run } from '../core/decide/run.ts'
-import { ConfigError } from '../core/errors.ts'
+import { checkOptions, objectOf, wholeFrom } from '../core/options.ts'
 import { type MemorySlot, MemoryStates } from './memory/memory-states.ts'
 import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
 
@@ -12,6 +12,8 @@ export interface MemoryStoreOptions {
   /** Most keys held at once, over all policies. Beyond it new keys share buckets; no key is evicted. Default 10,000,000. */
   readonly maxKeys?: number
 }
+
+const OPTIONS = /* @__PURE__ */ objectOf<MemoryStoreOptions>({ clock: clockCheck, maxKeys: wholeFrom(1) })
 
 /**
  * Keeps state in this process, and answers at once.
@@ -25,10 +27,10 @@ export class MemoryStore implements Store<false> {
   readonly #states: MemoryStates
   readonly #spent = new Map<string, number>()
 
+  /** @throws ConfigError for invalid options */
   constructor(options: MemoryStoreOptions = {}) {
+    checkOptions(options, OPTIONS)
     const { clock = monotonicClock(), maxKeys = 10_000_000 } = options
-    if (!(Number.isSafeInteger(maxKeys) && maxKeys > 0))
-      throw new ConfigError('maxKeys must be a whole number above 0', { path: ['maxKeys'] })
     this.#clock = clock
     this.#states = new MemoryStates(maxKeys)
   }

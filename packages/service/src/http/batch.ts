@@ -50,11 +50,12 @@ export function batchRoute(app: App, operations: Operations, bounds: Bounds): vo
       return write({ ...answerOf(answered) })
     }
     // Whoever does not read the answer holds the memory of the request.
-    reply.raw.setTimeout(bounds.requestTimeoutMs, () => reply.raw.destroy())
+    const cut = (): void => void reply.raw.destroy()
+    reply.raw.setTimeout(bounds.requestTimeoutMs, cut)
     const answers = inTurns(items, answer, async () => {
-      reply.raw.setTimeout(0)
+      reply.raw.setTimeout(0, cut)
       await operations.hold(refusals)
-      reply.raw.setTimeout(bounds.requestTimeoutMs)
+      reply.raw.setTimeout(bounds.requestTimeoutMs, cut)
     })
     return reply.type('application/json; charset=utf-8').send(Readable.from(answers, { objectMode: false }))
   })

@@ -4,11 +4,12 @@ import type { Key } from '../../limiter.ts'
 import { andThen, andThenWith, isPromise, type MaybePromise, maybePromise } from '../../maybe-promise.ts'
 import { BadQuestion } from '../../pipeline.ts'
 import { type Caller, callerOf } from './caller/caller.ts'
-import { callerList } from './caller/caller-list.ts'
+import { type CallerList, callerList } from './caller/caller-list.ts'
 import { proxyWarnings } from './caller/proxy-warnings.ts'
 import type { FrameworkArgs, IncomingRequest } from './incoming-request.ts'
 import { limitSourceOf } from './limits/choose-source.ts'
 import type { LimitSource } from './limits/limit-source.ts'
+import type { OwnFields } from './options/fields.ts'
 import type { GateOptions } from './options/options.ts'
 import { type GateSettings, gateSettingsOf } from './options/settings.ts'
 import { infoOf, type RateLimitInfo, refusedFor, UNLIMITED } from './verdict/info.ts'
@@ -38,16 +39,13 @@ const DENIED = refusedFor('deny-list')
 const UNREADABLE = refusedFor('bad-request')
 
 /**
- * @param more names of options that the framework's adapter reads itself
+ * @param more checks for options that the framework's adapter reads itself
  * @throws ConfigError for options that are wrong, or contradict each other
  * @example
  * const gate = createGate<[Request]>({ limit: 100, period: '1m', key: (request) => request.headers.get('x-user') ?? '' })
  * const { refusal } = await gate.enter(incoming)
  */
-export function createGate<N extends FrameworkArgs>(
-  options: GateOptions<N>,
-  more: readonly string[] = [],
-): Gate<N> {
+export function createGate<N extends FrameworkArgs>(options: GateOptions<N>, more: OwnFields = {}): Gate<N> {
   const settings = gateSettingsOf(options, more)
   const { requestPropertyName: name, wallClock } = settings
   const source = limitSourceOf(settings)
@@ -111,10 +109,14 @@ function evaluator<N extends FrameworkArgs>(
   const findCaller = callerOf(settings)
   const warn = proxyWarnings(settings)
   const verdict = verdictMaker(settings, source)
-  const denied = callerList(denyList.map((entry) => [entry, true]))
-  const exempt = callerList(allowList.map((entry) => [entry, true]))
+  const listed = (name: string, entries: readonly string[]): CallerList<true> | undefined =>
+    callerList(
+      entries.map((entry, i) => [entry, true, [name, i]] as const),
+      settings.key !== undefined,
+    )
+  const denied = listed('denyList', denyList)
+  const exempt = listed('allowList', allowList)
 
-  if (typeof cost === 'number') checkedCost(cost)
   const decided: (incoming: IncomingRequest<N>, caller: Caller) => MaybePromise<Decision> =
     typeof cost === 'number'
       ? (incoming, caller) => source.check(incoming, caller, cost)

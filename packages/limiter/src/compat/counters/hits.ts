@@ -1,10 +1,11 @@
 import { type Decision, receiptOf } from '../../core/decide/decision.ts'
 import { chargedAt } from '../../core/decide/outcome.ts'
 import { ConfigError } from '../../core/errors.ts'
+import { checkOptions, objectOf, textCheck } from '../../core/options.ts'
 import { createLimiter, type Limiter } from '../../limiter.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import { MemoryStore } from '../../stores/memory.ts'
-import type { Store } from '../../stores/store.ts'
+import { type Store, storeCheck } from '../../stores/store.ts'
 
 /** More than anyone has hits in a window: these libraries compare with the limit themselves. */
 const NO_LIMIT = 1_000_000_000
@@ -16,15 +17,16 @@ export interface CompatOptions {
   readonly name?: string
 }
 
+const OPTIONS = /* @__PURE__ */ objectOf<CompatOptions>({ store: storeCheck, name: textCheck })
+
 /**
  * Where a store for another library keeps its counters. @throws ConfigError for a store without a name
  * @example
  * const { store, name } = counterPlaceOf(options, 'express-rate-limit')
  */
-export function counterPlaceOf(
-  { store, name }: CompatOptions,
-  otherwise: string,
-): { store: Store; name: string } {
+export function counterPlaceOf(options: CompatOptions, otherwise: string): { store: Store; name: string } {
+  checkOptions(options, OPTIONS)
+  const { store, name } = options
   if (store !== undefined && name === undefined) {
     throw new ConfigError('counters in a store need a name, to keep them apart from others')
   }

@@ -1,7 +1,20 @@
 import { ConfigError, errorsOf } from '../errors.ts'
+import {
+  above0,
+  checkOptions,
+  durationCheck,
+  flag,
+  type OptionCheck,
+  type OptionFields,
+  objectOf,
+  oneOf,
+  shareCheck,
+  under,
+  wholeFrom,
+} from '../options.ts'
 import { ticksOf } from '../time.ts'
 import type { Plan } from './algorithm.ts'
-import { type BlockOptions, type BlockPlan, blockByHand, blockPlan } from './block/block.ts'
+import { type BlockOptions, type BlockPlan, blockByHand, blockOptions, blockPlan } from './block/block.ts'
 import { checkPrefetch, prefetchOf } from './prefetch.ts'
 import { canRefuse, type Role } from './role.ts'
 import { windowSecondsOf } from './window-seconds.ts'
@@ -40,6 +53,8 @@ export interface Rule {
   readonly spread: number
 }
 
+const MOST_TARPIT_MS = 60_000
+
 /** How a rule deals with requests, whatever its quota. */
 export interface RuleOptions {
   /** Default `deny`. `delay` needs an algorithm that queues, or `soft` and a period of fixed length. */
@@ -64,6 +79,28 @@ export interface RuleOptions {
   readonly cost?: number | undefined
 }
 
+const tarpitCheck: OptionCheck = (value, path) =>
+  durationCheck(value, path) ??
+  (ticksOf(value as number | string) > MOST_TARPIT_MS * 1_000 ? ['one minute at most'] : undefined)
+
+/** What the options of a rule may be. */
+export const ruleFields: OptionFields<RuleOptions> = {
+  onLimit: oneOf('deny', 'delay', 'deprioritize'),
+  mode: oneOf('enforce', 'shadow'),
+  onStoreError: oneOf('open', 'closed', 'local'),
+  soft: above0(1),
+  block: blockOptions,
+  blockable: flag,
+  prefetch: wholeFrom(2),
+  jitter: shareCheck,
+  spread: flag,
+  retryAfter: oneOf('seconds', 'date'),
+  tarpit: tarpitCheck,
+  quota: flag,
+  cost: wholeFrom(0),
+}
+const RULE: OptionCheck = objectOf(ruleFields)
+
 /**
  * Makes a rule of a plan and of what else was said.
  * @param name as clients see it
@@ -74,9 +111,9 @@ export interface RuleOptions {
  * const rule = ruleOf('api', 'shop/api', plan, { soft: 0.8 })
  */
 export function ruleOf(name: string, namespace: string, plan: Plan, options: RuleOptions = {}): Rule {
-  const { onLimit = 'deny', onStoreError = 'open', soft, jitter, spread = false } = options
   const [error] = ruleErrors(plan, options)
   if (error !== undefined) throw error
+  const { onLimit = 'deny', onStoreError = 'open', soft, jitter, spread = false } = options
   const role = roleOf(options)
   return {
     name,
@@ -104,16 +141,25 @@ function roleOf({ mode, onLimit, quota }: RuleOptions): Role {
 
 function blockPlanOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
   if (block === undefined) return blockable ? blockByHand : undefined
-  return below('block', () => blockPlan(block))
+  return under(['block'], () => blockPlan(block))
 }
 
 /**
  * What is wrong with a rule's options, one error for each.
  * @example
- * ruleErrors(plan, { soft: 2 }).map(({ message }) => message) // ['soft must be a number from 0 to 1, not 2']
+ * ruleErrors(plan, { soft: 2 }).map(({ message }) => message) // ['soft must be a number above 0, up to 1, not 2']
  */
 export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigError[] {
-  const { onLimit, block, soft, jitter, prefetch, spread } = options
+  const given = Object.entries(options)
+  const wrong = errorsOf(
+    given.map(
+      ([name, value]) =>
+        () =>
+          checkOptions({ [name]: value }, RULE),
+    ),
+  )
+  if (wrong.length > 0) return wrong
+  const { onLimit, block, prefetch, spread } = options
   const { name, traits } = plan.algorithm
   const check = (isWrong: boolean | undefined, field: string, message: string) => () => {
     if (isWrong) throw new ConfigError(message, { path: [field] })
@@ -125,15 +171,6 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
       'block',
       'a rule that only lowers the priority refuses no request, so it cannot block',
     ),
-    () => {
-      if (block !== undefined) blockPlanOf(options)
-    },
-    check(soft === 0, 'soft', 'soft must be above 0, up to 1'),
-    () => {
-      if (options.tarpit !== undefined) tarpitOf(options.tarpit)
-    },
-    () => checkShare('soft', soft),
-    () => checkShare('jitter', jitter),
     check(
       spread && !traits.aligned,
       'spread',
@@ -180,25 +217,6 @@ function checkDelay(
  */
 export function tarpitOf(tarpit: number | string): number {
   const ms = ticksOf(tarpit, ['tarpit']) / 1_000
-  if (ms > 60_000) throw new ConfigError('tarpit must be one minute at most', { path: ['tarpit'] })
+  if (ms > MOST_TARPIT_MS) throw new ConfigError('tarpit must be one minute at most', { path: ['tarpit'] })
   return ms
-}
-
-function checkShare(name: string, share: number | undefined): void {
-  if (share !== undefined && !(share >= 0 && share <= 1)) {
-    throw new ConfigError(`${name} must be a number from 0 to 1, not ${share}`, { path: [name] })
-  }
-}
-
-/** Runs `make`; the path of a ConfigError in it begins with `field`. */
-function below<T>(field: string, make: () => T): T {
-  try {
-    return make()
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    throw new ConfigError(`${field}: ${error.message}`, {
-      cause: error,
-      path: [field, ...(error.path ?? [])],
-    })
-  }
 }

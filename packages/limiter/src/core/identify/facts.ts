@@ -1,10 +1,12 @@
-import type { Request } from '../request.ts'
+import { checkCall } from '../options.ts'
+import { REQUEST, type Request } from '../request.ts'
 import { hostName, ownText } from './header.ts'
 import { type Address, parseAddress } from './ip.ts'
 import { normalPath } from './path.ts'
 
 const HOST = /^(?:[\w.~%!$&'()*+;=\u0080-\uffff-]+|\[[\da-f:.%\w]+\]|[\da-f:.]+)$/
 const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
+const PLACE = ['request']
 
 /** A request as rules look at it: each fact is worked out when first asked for, and once. */
 export class Facts {
@@ -20,7 +22,9 @@ export class Facts {
    */
   problem: string | undefined
 
+  /** @throws TypeError for what is misspelt in a request, and so would meet no rule */
   constructor(request: Request, foldPaths: boolean) {
+    checkCall(request, REQUEST, PLACE)
     this.request = request
     this.#foldPaths = foldPaths
   }

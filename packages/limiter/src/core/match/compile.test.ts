@@ -19,7 +19,9 @@ describe('a mistake', () => {
     expect(() => compiled({ onLimit: 'delay', source })).toThrow(
       'shop.yaml:12:5: limit "login": delay is not supported by token-bucket without soft, the share of the limit past which requests wait; leaky-bucket needs none',
     )
-    expect(() => compiled({ limit: { limit: -1, period: '1m' } })).toThrow(/^limit "login": limit must be/)
+    expect(() => compiled({ limit: { limit: -1, period: '1m' } })).toThrow(
+      /^limit "login": limit\.limit must be/,
+    )
   })
 
   it.each<[string, Partial<Limit>]>([

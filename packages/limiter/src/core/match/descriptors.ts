@@ -3,6 +3,7 @@ import { isCost } from '../decide/cost.ts'
 import type { Step } from '../decide/step.ts'
 import { joinParts, keyPart } from '../identify/key-text.ts'
 import type { Hash } from '../identify/keyed-hash.ts'
+import { type CallFields, checkCall } from '../options.ts'
 import type { CompiledDomain, Rules } from './compile.ts'
 import {
   type CompiledDescriptorLimit,
@@ -54,6 +55,7 @@ interface Hit extends CompiledDescriptorLimit {
  * Which limits the descriptors of a request meet, and under which keys. A descriptor that meets none, or an unknown
  * domain, is not limited.
  * @param cost for descriptors without one of their own; default 1
+ * @throws TypeError for a name that a descriptor does not have
  * @example
  * const { steps } = matchDescriptors(rules, 'shop', [{ entries: [{ key: 'user', value: 'ada' }] }])
  */
@@ -65,6 +67,7 @@ export function matchDescriptors(
 ): MatchedDescriptors {
   const domain = rules.domains.get(domainName)
   const hits: (Hit | undefined)[] = []
+  descriptors.forEach(checkQuery)
   for (const query of descriptors) {
     if (!isCost(query.cost ?? cost)) return { ...unmatched(BAD_COST), statuses: [] }
     const hit = domain && hitOf(domain, query, rules)
@@ -75,6 +78,34 @@ export function matchDescriptors(
   const steps: Step[] = []
   const statuses = hits.map((hit, i) => statusOf(hit, replaced, steps, descriptors[i]!.cost, cost))
   return { steps, missing: [], statuses }
+}
+
+/** What a descriptor of a request may have: `''` for what is checked where it is used. */
+const QUERY: CallFields = /* @__PURE__ */ new Map([
+  ['entries', 'object'],
+  ['cost', ''],
+  ['limit', 'object'],
+])
+const ENTRY: CallFields = /* @__PURE__ */ new Map([
+  ['key', 'string'],
+  ['value', 'string'],
+])
+const QUERY_LIMIT: CallFields = /* @__PURE__ */ new Map([
+  ['requestsPerUnit', 'number'],
+  ['unit', 'string'],
+])
+
+const IN_QUERY = ['entries']
+const IN_ENTRY = ['key', 'value']
+const IN_QUERY_LIMIT = ['requestsPerUnit', 'unit']
+
+function checkQuery(query: DescriptorQuery, i: number): void {
+  checkCall(query, QUERY, ['descriptors', i], IN_QUERY)
+  query.entries.forEach((entry, j) => {
+    checkCall(entry, ENTRY, ['descriptors', i, 'entries', j], IN_ENTRY)
+  })
+  if (query.limit !== undefined)
+    checkCall(query.limit, QUERY_LIMIT, ['descriptors', i, 'limit'], IN_QUERY_LIMIT)
 }
 
 /** Adds the step of a descriptor, unless nothing is to be counted, or another limit replaces its own. */

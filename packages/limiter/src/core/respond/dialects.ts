@@ -1,4 +1,6 @@
 import { ConfigError } from '../errors.ts'
+import { nearest } from '../nearest.ts'
+import { listOf, type OptionCheck, under } from '../options.ts'
 import type { Dialect } from './dialect.ts'
 import { checkDialect } from './dialect-check.ts'
 import { draft03 } from './draft-03.ts'
@@ -29,6 +31,13 @@ export type DialectName = keyof typeof dialects
  * checking them again for each response.
  */
 export type Dialects = DialectName | Dialect | readonly (DialectName | Dialect)[]
+
+/** What the dialects of options may be. */
+export const dialectsCheck: OptionCheck = (value, path) => {
+  if (Array.isArray(value)) listOf(dialectsCheck)(value, path)
+  under([...path], () => dialectsOf(value as Dialects))
+  return undefined
+}
 
 /** Marks a list as one that dialectsOf gave. */
 const checked: unique symbol = Symbol('checked')
@@ -74,7 +83,9 @@ function isChecked(list: readonly (DialectName | Dialect)[]): list is readonly D
 
 function dialectOf(name: DialectName): Dialect {
   if (Object.hasOwn(dialects, name)) return dialects[name]()
+  const known = Object.keys(dialects)
+  const meant = nearest(name, known)
   throw new ConfigError(
-    `no dialect is named ${JSON.stringify(name)}; there are ${Object.keys(dialects).join(', ')}`,
+    `no dialect is named ${JSON.stringify(name)}; ${meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`}`,
   )
 }

@@ -1,6 +1,14 @@
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
-import { type Dialect, type Header, isEnforced, type ReportOptions, reportOf } from './dialect.ts'
-import { type Dialects, dialectsOf } from './dialects.ts'
+import { checkOptions, type OptionFields, objectOf, oneOf, shareCheck, textCheck, that } from '../options.ts'
+import {
+  type Dialect,
+  type Header,
+  isEnforced,
+  type ReportOptions,
+  reportFields,
+  reportFor,
+} from './dialect.ts'
+import { type Dialects, dialectsCheck, dialectsOf } from './dialects.ts'
 import { type Jitter, jittered } from './jitter.ts'
 import { type Problem, problemOf, type RefusalReason } from './problem.ts'
 import { retryAfter, retrySeconds } from './retry-after.ts'
@@ -16,6 +24,20 @@ export interface RespondOptions extends ReportOptions {
   /** URI reference that names this refusal in the problem. */
   readonly problemInstance?: string
 }
+
+/** What the options of an answer may be. */
+export const respondFields: OptionFields<RespondOptions> = {
+  ...reportFields,
+  dialect: dialectsCheck,
+  when: oneOf('always', 'denied'),
+  retryAfter: oneOf('seconds', 'date'),
+  jitter: objectOf<Jitter>(
+    { share: shareCheck, key: textCheck, seed: that('a whole number', Number.isSafeInteger) },
+    ['share', 'key', 'seed'],
+  ),
+  problemInstance: textCheck,
+}
+const OPTIONS = /* @__PURE__ */ objectOf(respondFields, ['nowMs'])
 
 /** What goes out. `status` 200 stands for "admitted": whatever the application answers. */
 export interface LimitResponse {
@@ -34,11 +56,17 @@ export interface LimitResponse {
  * refusal carries Retry-After, unless no wait helps, a problem, and `Cache-Control: no-store` (RFC 6585 §4: a 429 must
  * not be stored). For the next hop, an admitted request over a limit that only lowers the priority has
  * `Sluice-Priority: low`.
- * @throws ConfigError for dialects that dialectsOf refuses
+ * @throws ConfigError for invalid options
  * @example
  * const { status, headers, body } = respondTo(decision, { dialect: 'ietf', nowMs: Date.now() })
  */
 export function respondTo(decision: Decision, options: RespondOptions): LimitResponse {
+  checkOptions(options, OPTIONS)
+  return responseTo(decision, options)
+}
+
+/** The same, of options that were checked. */
+export function responseTo(decision: Decision, options: RespondOptions): LimitResponse {
   const chosen = dialectsOf(options.dialect ?? 'ietf')
   if (!decision.allowed) return refusal(decision, chosen, options)
   const headers = admittedHeaders(decision, chosen, options.when, options)
@@ -57,7 +85,7 @@ export function admittedHeaders(
 }
 
 function headersFor(decision: Decision, chosen: readonly Dialect[], options: ReportOptions): Header[] {
-  const report = reportOf(decision, options)
+  const report = reportFor(decision, options)
   return chosen.length === 1
     ? chosen[0]!.headers(report)
     : chosen.flatMap((dialect) => dialect.headers(report))

@@ -5,7 +5,8 @@ import type { Key } from '../../../limiter.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
 import { memoized } from '../../../memoize.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
-import { type GateSettings, oneOf } from '../options/settings.ts'
+import { listOfProxies } from '../options/fields.ts'
+import type { GateSettings } from '../options/settings.ts'
 
 /** Who sent a request, and which counter it charges. */
 export interface Caller {
@@ -28,9 +29,6 @@ export function callerOf<N extends FrameworkArgs>(
 ): (incoming: IncomingRequest<N>) => MaybePromise<Caller> {
   const { key, address: ask, onMissingKey = 'address', proxyHeader = 'x-forwarded-for', rules } = settings
   const { ipv4Subnet = 32, ipv6Subnet = 64 } = settings
-  oneOf('onMissingKey', onMissingKey, ['address', 'skip', 'share', 'deny'])
-  bits('ipv4Subnet', ipv4Subnet, 8, 32)
-  bits('ipv6Subnet', ipv6Subnet, 32, 128)
   const trusts = trustsProxies(settings)
   const find = clientAddress(proxiesOf(settings))
   const callerAt = memoized((text): Caller | undefined => {
@@ -94,21 +92,11 @@ export function trustsProxies({
 }
 
 function proxiesOf<N extends FrameworkArgs>({ trustProxy, proxyHeader }: GateSettings<N>): Proxies {
-  const header = oneOf('proxyHeader', proxyHeader ?? 'x-forwarded-for', ['x-forwarded-for', 'forwarded'])
+  const header = proxyHeader ?? 'x-forwarded-for'
   if (trustProxy === undefined || !trustsProxies({ trustProxy })) return { header }
   if (typeof trustProxy === 'number') return { header, hops: trustProxy }
-  if (typeof trustProxy === 'boolean') {
-    throw new ConfigError(
-      'trustProxy: true would trust any client; give the number of proxies, or their CIDRs',
-    )
-  }
   return {
     header,
-    trusted: typeof trustProxy === 'string' ? trustProxy.split(',').map((one) => one.trim()) : trustProxy,
+    trusted: listOfProxies(trustProxy as string | readonly string[]),
   }
-}
-
-function bits(name: string, value: number, min: number, max: number): void {
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return
-  throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not ${value}`)
 }

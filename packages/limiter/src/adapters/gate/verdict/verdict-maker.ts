@@ -1,6 +1,5 @@
 import { type Decision, decidedAt } from '../../../core/decide/decision.ts'
 import { tarpitOf } from '../../../core/decide/rule.ts'
-import { ConfigError } from '../../../core/errors.ts'
 import type { Header } from '../../../core/respond/dialect.ts'
 import { WaitingRoom } from '../../../flow/waiting-room.ts'
 import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
@@ -137,8 +136,7 @@ class VerdictRecord<N extends FrameworkArgs> implements Verdict, ReplyContext {
 }
 
 function roomOf<N extends FrameworkArgs>({ maxWaiting = 1_000, timers }: GateSettings<N>): WaitingRoom {
-  if (Number.isSafeInteger(maxWaiting) && maxWaiting >= 0) return new WaitingRoom(maxWaiting, timers)
-  throw new ConfigError(`maxWaiting must be a whole number ≥ 0, not ${maxWaiting}`)
+  return new WaitingRoom(maxWaiting, timers)
 }
 
 /** A hook's failure is no reason to fail the request either. */
