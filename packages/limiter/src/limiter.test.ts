@@ -502,7 +502,10 @@ describe('reservations and refunds', () => {
 
   it('OF-06: gives back once what was refunded and cancelled, or committed and refunded', () => {
     for (const { name, policy } of variantsOf((name) => name !== 'concurrency')) {
-      const limiter = createLimiter({ store: setUp().store, policies: { p: { ...policy, limit: 20, period: '1m' } } })
+      const limiter = createLimiter({
+        store: setUp().store,
+        policies: { p: { ...policy, limit: 20, period: '1m' } },
+      })
       limiter.check('k', { cost: 6 })
       const cancelled = limiter.reserve('k', { cost: 4 })
       limiter.refund(cancelled.decision, 3)
