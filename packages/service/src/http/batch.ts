@@ -50,11 +50,14 @@ export function batchRoute(app: App, operations: Operations, bounds: Bounds): vo
       return write({ ...answerOf(answered) })
     }
     // Whoever does not read the answer holds the memory of the request.
-    reply.raw.setTimeout(bounds.requestTimeoutMs, () => reply.raw.destroy())
+    let held = false
+    reply.raw.setTimeout(bounds.requestTimeoutMs, () => {
+      if (!held) reply.raw.destroy()
+    })
     const answers = inTurns(items, answer, async () => {
-      reply.raw.setTimeout(0)
+      held = true
       await operations.hold(refusals)
-      reply.raw.setTimeout(bounds.requestTimeoutMs)
+      held = false
     })
     return reply.type('application/json; charset=utf-8').send(Readable.from(answers, { objectMode: false }))
   })
