@@ -50,12 +50,14 @@ export function batchRoute(app: App, operations: Operations, bounds: Bounds): vo
       return write({ ...answerOf(answered) })
     }
     // Whoever does not read the answer holds the memory of the request.
-    const cut = (): void => void reply.raw.destroy()
-    reply.raw.setTimeout(bounds.requestTimeoutMs, cut)
+    let held = false
+    reply.raw.setTimeout(bounds.requestTimeoutMs, () => {
+      if (!held) reply.raw.destroy()
+    })
     const answers = inTurns(items, answer, async () => {
-      reply.raw.setTimeout(0, cut)
+      held = true
       await operations.hold(refusals)
-      reply.raw.setTimeout(bounds.requestTimeoutMs, cut)
+      held = false
     })
     return reply.type('application/json; charset=utf-8').send(Readable.from(answers, { objectMode: false }))
   })

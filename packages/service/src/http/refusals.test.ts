@@ -101,7 +101,7 @@ describe('OF-66 what a request brings is bounded', () => {
     async (dialect) => {
       const own = await bench(RULES, {
         respond: { dialect },
-        bounds: { maxBodyBytes: 600_000_000, maxBytesInFlight: 1_200_000_000 },
+        bounds: { maxBodyBytes: 30_000_000, maxBytesInFlight: 100_000_000 },
       })
       for (const spent of [false, true]) {
         const descriptors = Array.from({ length: 128 }, (_, i) => ({
