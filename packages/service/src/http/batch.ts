@@ -50,11 +50,14 @@ export function batchRoute(app: App, operations: Operations, bounds: Bounds): vo
       return write({ ...answerOf(answered) })
     }
     // Whoever does not read the answer holds the memory of the request.
-    reply.raw.setTimeout(bounds.requestTimeoutMs, () => reply.raw.destroy())
+    let held = false
+    reply.raw.setTimeout(bounds.requestTimeoutMs, () => {
+      if (!held) reply.raw.destroy()
+    })
     const answers = inTurns(items, answer, async () => {
-      reply.raw.setTimeout(0)
+      held = true
       await operations.hold(refusals)
-      reply.raw.setTimeout(bounds.requestTimeoutMs)
+      held = false
     })
     return reply.type('application/json; charset=utf-8').send(Readable.from(answers, { objectMode: false }))
   })
@@ -73,8 +76,8 @@ async function* inTurns(
   const turns = new Turns()
   for (let next = 0; next < items.length; await turns.next()) {
     const asked: Promise<string>[] = []
+    do asked.push(answer(items[next++]))
     while (next < items.length && asked.length < MOST_AT_ONCE && !turns.over)
-      asked.push(answer(items[next++]))
     yield before + (await Promise.all(asked)).join(',')
     before = ','
   }
