@@ -76,8 +76,8 @@ async function* inTurns(
   const turns = new Turns()
   for (let next = 0; next < items.length; await turns.next()) {
     const asked: Promise<string>[] = []
+    do asked.push(answer(items[next++]))
     while (next < items.length && asked.length < MOST_AT_ONCE && !turns.over)
-      asked.push(answer(items[next++]))
     yield before + (await Promise.all(asked)).join(',')
     before = ','
   }
