@@ -1,3 +1,4 @@
+import { ConfigError, MemoryStore, type MemoryStoreOptions } from '@sluice/limiter'
 import { type DialectName, dialects } from '@sluice/limiter/respond'
 import { type Command, defineCommand } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -6,6 +7,9 @@ import { secretOf } from '../secrets.ts'
 import { bannerOf } from '../serve/banner.ts'
 import { samplesOf } from '../serve/sample.ts'
 import { openStore, STORE_HELP, STORE_NOTES, storeUrl } from '../stores.ts'
+import { UsageError } from '../usage-error.ts'
+
+type MemoryCaps = Pick<MemoryStoreOptions, 'maxKeys' | 'maxBytes'>
 
 const LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 const DEFAULT_RULES = 'rulebook.yaml'
@@ -17,6 +21,12 @@ export const serve: Command = defineCommand({
   operands: '[RULES…]',
   options: {
     store: { type: 'string', value: 'URL', help: `where counters are kept: ${STORE_HELP}` },
+    'max-keys': { type: 'string', value: 'N', help: 'most keys held in memory; default 10000000' },
+    'max-bytes': {
+      type: 'string',
+      value: 'SIZE',
+      help: 'most memory for them: bytes, 200MB, 64MiB, or a share of the heap; default 25%',
+    },
     http: { type: 'string', value: 'HOST:PORT', help: 'address of the API; default 127.0.0.1:8080' },
     admin: {
       type: 'string',
@@ -73,12 +83,14 @@ keys. Nodes that share a store must share it.`,
     const { domains, rules } = await loadRules(paths, values, io)
     const secret = await secretOf('SLUICE_SECRET', io)
     const warn = (message: string): void => void io.stderr.write(`sluice: ${message}\n`)
-    const store = await openStore(await storeUrl(values.store, io), undefined, warn)
+    const caps = capsOf(values['max-keys'], values['max-bytes'])
+    const store = await openStore(await storeUrl(values.store, io), undefined, warn, caps)
     const { http, admin, dialect } = values
     try {
       const service = createService({
         rules: paths,
         store,
+        fallback: { local: caps },
         watch: values['no-watch'] !== true,
         calendarMonths: values['calendar-months'] ?? false,
         ...(values['admin-host'] !== undefined && { adminHosts: values['admin-host'] }),
@@ -104,6 +116,19 @@ keys. Nodes that share a store must share it.`,
     }
   },
 })
+
+/** For the store in memory, or for what stands in for a shared one. */
+function capsOf(keys: string | undefined, maxBytes: string | undefined): MemoryCaps {
+  const maxKeys = keys === undefined ? undefined : /^\d+$/.test(keys) ? Number(keys) : Number.NaN
+  const caps = { ...(maxKeys !== undefined && { maxKeys }), ...(maxBytes !== undefined && { maxBytes }) }
+  try {
+    void new MemoryStore(caps)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new UsageError(error.message.replace('maxKeys', '--max-keys').replace('maxBytes', '--max-bytes'))
+  }
+  return caps
+}
 
 interface Running {
   stop(): Promise<void>

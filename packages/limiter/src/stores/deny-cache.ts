@@ -1,3 +1,4 @@
+import type { Plan } from '../core/decide/algorithm.ts'
 import type { Figures } from '../core/decide/figures.ts'
 import { holdsSlots, stateText } from '../core/decide/step.ts'
 import { above0, checkOptions, func, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
@@ -35,8 +36,12 @@ export const denyCacheFields: OptionFields<DenyCacheOptions> = {
 }
 const OPTIONS = /* @__PURE__ */ objectOf(denyCacheFields)
 
+/** Milliseconds: timers keep them as 32 bits. */
+const LONGEST_TIMER = 2 ** 31 - 1
+
 interface KnownRefusal {
-  readonly step: Step
+  readonly plan: Plan
+  readonly cost: number
   readonly outcome: Outcome
   /** Monotonic milliseconds: before the question went out, and when its answer was in. */
   readonly asked: number
@@ -64,6 +69,7 @@ export class DenyCache implements Store<true> {
   readonly #now: () => number
   readonly #refusals = new Map<string, KnownRefusal>()
   readonly #observe: Observer | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
 
   /** @throws ConfigError for what is no store, and for invalid options */
   constructor(store: Store, options: DenyCacheOptions = {}) {
@@ -83,7 +89,7 @@ export class DenyCache implements Store<true> {
     const asked = this.#now()
     const name = nameOf(step!)
     const known = this.#refusals.get(name)
-    if (known !== undefined && known.step.rule.plan === step!.rule.plan && known.step.cost === step!.cost) {
+    if (known !== undefined && known.plan === step!.rule.plan && known.cost === step!.cost) {
       const repeated = repeat(known, asked, this.#maxAge)
       if (repeated !== undefined) {
         this.#observe?.({ type: 'repeated', policy: step!.rule.name })
@@ -92,7 +98,8 @@ export class DenyCache implements Store<true> {
     }
     const outcome = await this.#store.decide(steps, peek)
     const steady = !outcome.allowed && outcome.degraded !== true && outcome.figures[0]!.remaining === 0
-    if (steady) this.#remember(name, { step: step!, outcome, asked, answered: this.#now() })
+    const { rule, cost } = step!
+    if (steady) this.#remember(name, { plan: rule.plan, cost, outcome, asked, answered: this.#now() })
     else this.#refusals.delete(name)
     return outcome
   }
@@ -114,19 +121,34 @@ export class DenyCache implements Store<true> {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
     this.#refusals.clear()
     await this.#store.close()
   }
 
-  /** Forgetting a refusal only costs a question: the oldest makes room. */
+  /** Forgetting a refusal only costs a question: the oldest, which stands first, makes room. */
   #remember(name: string, refusal: KnownRefusal): void {
-    if (this.#refusals.size >= this.#max && !this.#refusals.has(name)) {
-      for (const oldest of this.#refusals.keys()) {
-        this.#refusals.delete(oldest)
-        break
-      }
-    }
+    this.#refusals.delete(name)
+    if (this.#refusals.size >= this.#max) this.#refusals.delete(this.#refusals.keys().next().value!)
     this.#refusals.set(name, refusal)
+    this.#timer ??= this.#wake()
+  }
+
+  #wake(): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => this.#sweep(), Math.min(this.#maxAge, LONGEST_TIMER))
+    timer.unref?.()
+    return timer
+  }
+
+  /** Nothing is remembered for longer than twice its time, though nobody asks. */
+  #sweep(): void {
+    const before = this.#now() - this.#maxAge
+    for (const [name, { asked }] of this.#refusals) {
+      if (asked > before) break
+      this.#refusals.delete(name)
+    }
+    this.#timer = this.#refusals.size === 0 ? undefined : this.#wake()
   }
 }
 

@@ -9,7 +9,7 @@ import { above0, checkOptions, func, type OptionFields, objectOf } from '../core
 import type { BreakerState, Observer } from '../observe/events.ts'
 import { Breaker, type BreakerOptions, breakerFields } from './breaker.ts'
 import { Deadline } from './deadline.ts'
-import { MemoryStore } from './memory.ts'
+import { MemoryStore, type MemoryStoreOptions, memoryFields } from './memory.ts'
 import {
   type Charge,
   type Once,
@@ -25,6 +25,8 @@ export interface FallbackOptions extends BreakerOptions {
   readonly deadlineMs?: number
   /** Share of each limit, above 0 to 1, that `local` rules grant in this process: 1/nodes keeps to the whole. Default 1. */
   readonly localShare?: number
+  /** How much `local` rules may keep in this process. Default: that of a MemoryStore. */
+  readonly local?: Pick<MemoryStoreOptions, 'maxKeys' | 'maxBytes'>
   /** Is called with an event for each answer, each failure, and each change of a breaker. */
   readonly observe?: Observer | undefined
   /** Monotonic milliseconds. Default `performance.now`. */
@@ -36,6 +38,10 @@ export const fallbackFields: OptionFields<FallbackOptions> = {
   ...breakerFields,
   deadlineMs: above0(60_000),
   localShare: above0(1),
+  local: objectOf<NonNullable<FallbackOptions['local']>>({
+    maxKeys: memoryFields.maxKeys,
+    maxBytes: memoryFields.maxBytes,
+  }),
   observe: func,
   now: func,
 }
@@ -71,11 +77,12 @@ export class FallbackStore implements Store<true> {
       probeEveryMs,
       deadlineMs = 50,
       localShare = 1,
+      local,
       now = () => performance.now(),
       observe = () => undefined,
     } = options
     this.#store = store
-    this.#local = new MemoryStore()
+    this.#local = new MemoryStore(local)
     this.#deadline = new Deadline(deadlineMs, now)
     this.#breakerOptions = { failures, probeEveryMs }
     this.#share = localShare
