@@ -26,9 +26,13 @@ import { fallbackFields } from '../../../stores/fallback.ts'
 import { storeCheck } from '../../../stores/store.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import type { CallerQuota, GateOptions, GatePolicy } from './options.ts'
+import { warningsCheck } from './warnings.ts'
 
 /** Checks for the options that a framework's adapter reads itself, by their names. */
 export type OwnFields = Readonly<Record<string, OptionCheck>>
+
+/** What `ipv6Subnet` may be, where it is no function, and what its function may give. */
+export const ipv6SubnetCheck: OptionCheck = anyOf(wholeFrom(32, 128), that('false', (value) => value === false))
 
 /** Names that other libraries have for what is done otherwise here. */
 const INSTEAD: Readonly<Record<string, string>> = {
@@ -117,7 +121,7 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   address: perRequest,
   trustProxy: proxies,
   proxyHeader: oneOf('x-forwarded-for', 'forwarded'),
-  ipv6Subnet: wholeFrom(32, 128),
+  ipv6Subnet: anyOf(ipv6SubnetCheck, perRequest),
   ipv4Subnet: wholeFrom(8, 32),
   allowList: callers,
   denyList: callers,
@@ -144,7 +148,7 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   deadlineMs: fallbackFields.deadlineMs,
   observe: func,
   logger: having('a logger', 'warn', 'error'),
-  validate: flag,
+  validate: anyOf(flag, warningsCheck),
   timers: having('timers', 'setTimeout', 'clearTimeout'),
   wallClock: func,
   max: gatePolicyFields.limit,
