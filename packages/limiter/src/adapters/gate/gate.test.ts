@@ -44,6 +44,7 @@ describe('a gate’s options', () => {
     [{ limit: 1, period: '1m', windowMs: 60_000 }, /period is given twice/],
     [{ limit: 1, period: '1m', max: 2 }, /limit is given twice/],
     [{ limit: 1, period: '1m', store }, /needs a name/],
+    [{ limit: 1, period: (() => 1) as never }, /period is a duration, not a function/],
     [{ limit: 1, period: 'soon' }, /"soon" is not a duration/],
     [{ limit: -1, period: '1m' }, /limit must be a whole number/],
     [{ limit: Number.NaN, period: '1m' }, /limit must be a whole number/],
