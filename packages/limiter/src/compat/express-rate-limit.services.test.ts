@@ -3,13 +3,14 @@ import express from 'express'
 import { rateLimit } from 'express-rate-limit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rateLimit as ourLimit } from '../adapters/express.ts'
 import { createLimiter } from '../limiter.ts'
 import { MemoryStore } from '../stores/memory.ts'
 import { type RedisServer, startRedis } from '../stores/redis/server.test-support.ts'
 import { RedisStore } from '../stores/redis.ts'
 import type { Store } from '../stores/store.ts'
 import { FakeClock } from '../testing.ts'
-import { expressRateLimitStore } from './express-rate-limit.ts'
+import { draft8, expressRateLimitStore } from './express-rate-limit.ts'
 
 let server: RedisServer
 let client: Redis
@@ -23,7 +24,7 @@ afterAll(async () => {
 })
 
 async function against(
-  limiter: ReturnType<typeof rateLimit>,
+  limiter: express.RequestHandler,
   body: (get: (path?: string) => Promise<Response>) => Promise<unknown>,
 ) {
   const app = express()
@@ -202,5 +203,31 @@ describe('in express-rate-limit', () => {
       store: expressRateLimitStore({ name: 'n', store: failing }),
     })
     await against(limiter, async (get) => expect((await get()).status).toBe(200))
+  })
+
+  it('has the same figures, names and partition keys in headers of draft 8, if it is told to', async () => {
+    for (const windowMs of [30_000, 60_000, 90_000, 3_600_000, 7_200_000, 86_400_000, 604_800_000]) {
+      const theirs = { windowMs, limit: 3, keyGenerator: () => 'ada', legacyHeaders: false }
+      const told = async (limiter: express.RequestHandler): Promise<unknown[]> => {
+        const answers: unknown[] = []
+        await against(limiter, async (get) => {
+          for (let i = 0; i < 4; i++) {
+            const { headers } = await get()
+            // The draft wants `pk` in both fields, so ours is there too; theirs writes blanks.
+            const limits = headers.get('RateLimit')!.replace(/;pk=[^;]*/, '')
+            answers.push([headers.get('RateLimit-Policy')!, limits].map((text) => text.replaceAll(' ', '')))
+          }
+        })
+        return answers
+      }
+      expect(await told(ourLimit(draft8(theirs)))).toEqual(
+        await told(rateLimit({ ...theirs, standardHeaders: 'draft-8' })),
+      )
+    }
+  })
+
+  it('names policies of draft 8 as it is told, and not where the limit is a function', () => {
+    expect(draft8({ windowMs: 60_000, limit: 5, identifier: 'api' }).identifier).toBe('api')
+    expect(draft8({ windowMs: 60_000, limit: () => 5 })).not.toHaveProperty('identifier')
   })
 })

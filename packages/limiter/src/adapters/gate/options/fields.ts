@@ -134,6 +134,7 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   statusCode: wholeFrom(400, 599),
   message: anything,
   dialect: dialectsCheck,
+  partitionKey: func,
   headers: oneOf('always', 'denied'),
   retryAfter: oneOf('seconds', 'date'),
   jitter: shareCheck,

@@ -109,6 +109,11 @@ interface ReplyOptions<N extends FrameworkArgs> {
   readonly message?: unknown | ((...args: [...N, RateLimitInfo]) => unknown)
   /** Header dialects, by name or as objects; `[]` for none. Default `ietf`. */
   readonly dialect?: Dialects
+  /**
+   * A short hash of the key, which the dialects `ietf` and `ietf-next` send as `pk`, so that clients can tell counters of
+   * one policy apart. Default: none.
+   */
+  readonly partitionKey?: (key: string) => Uint8Array
   /** Send those headers always (default), or on refusals only. */
   readonly headers?: 'always' | 'denied'
   readonly retryAfter?: 'seconds' | 'date'
