@@ -116,13 +116,6 @@ function givenPolicies<N extends FrameworkArgs>(
     throw new ConfigError('give the period of the limit, in milliseconds or as text such as 15m', {
       path: ['period'],
     })
-  if (typeof period === 'function')
-    throw new ConfigError(
-      'period is a duration, not a function: give policies, each with its period, or plans',
-      {
-        path: ['period'],
-      },
-    )
   const given = POLICY_OPTIONS.filter((name) => settings[name] !== undefined).map((name) => [
     name,
     settings[name],

@@ -32,7 +32,10 @@ import { warningsCheck } from './warnings.ts'
 export type OwnFields = Readonly<Record<string, OptionCheck>>
 
 /** What `ipv6Subnet` may be, where it is no function, and what its function may give. */
-export const ipv6SubnetCheck: OptionCheck = anyOf(wholeFrom(32, 128), that('false', (value) => value === false))
+export const ipv6SubnetCheck: OptionCheck = anyOf(
+  wholeFrom(32, 128),
+  that('false', (value) => value === false),
+)
 
 /** Names that other libraries have for what is done otherwise here. */
 const INSTEAD: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 import { type Decision, decidedAt } from '../../../core/decide/decision.ts'
 import { tarpitOf } from '../../../core/decide/rule.ts'
+import { ConfigError } from '../../../core/errors.ts'
 import type { Header } from '../../../core/respond/dialect.ts'
 import { WaitingRoom } from '../../../flow/waiting-room.ts'
 import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
