@@ -44,6 +44,7 @@ describe('a gate’s options', () => {
     [{ limit: 1, period: '1m', windowMs: 60_000 }, /period is given twice/],
     [{ limit: 1, period: '1m', max: 2 }, /limit is given twice/],
     [{ limit: 1, period: '1m', store }, /needs a name/],
+    [{ limit: 1, period: (() => 1) as never }, /period must be a duration/],
     [{ limit: 1, period: 'soon' }, /"soon" is not a duration/],
     [{ limit: -1, period: '1m' }, /limit must be a whole number/],
     [{ limit: Number.NaN, period: '1m' }, /limit must be a whole number/],
@@ -63,6 +64,13 @@ describe('a gate’s options', () => {
       { limit: 1, period: '1m', onStoreError: 'ignore' as never },
       /onStoreError must be open, closed or local/,
     ],
+    [{ limit: 1, period: '1m', ipv6Subnet: true as never }, /ipv6Subnet/],
+    [{ limit: 1, period: '1m', ipv6Subnet: () => 64, ipv4Subnet: 4 }, /ipv4Subnet/],
+    [{ limit: 1, period: '1m', validate: 'no' as never }, /validate must be true or false or an object/],
+    [{ limit: 1, period: '1m', validate: null as never }, /validate must be true or false or an object/],
+    [{ limit: 1, period: '1m', validate: { oneAdress: false } as never }, /did you mean oneAddress/],
+    [{ limit: 1, period: '1m', validate: { sleep: false } as never }, /no option is named "validate.sleep"/],
+    [{ limit: 1, period: '1m', validate: { ip: 0 } as never }, /validate.ip must be true or false/],
     [{ limit: 1, period: '1m', statusCode: 200 }, /statusCode/],
     [{ limit: 1, period: '1m', jitter: 2 }, /jitter/],
     [{ limit: 1, period: '1m', tarpit: '1h' }, /one minute/],
@@ -80,6 +88,10 @@ describe('a gate’s options', () => {
     [{ limit: 1, period: '1m', headers: false as never }, /headers must be always or denied, not false/],
     [{ limit: 1, period: '1m', retryAfter: 60 as never }, /retryAfter must be seconds or date, not 60/],
     [{ limit: 1, period: '1m', name: 'n', store: { increment() {} } as never }, /a store of this library/],
+    [
+      { limit: 1, period: '1m', partitionKey: 'sha256' as never },
+      /partitionKey must be a function, not "sha256"/,
+    ],
     [{ limit: 1, period: '1m', ban: 3 } as never, /no option is named "ban": give block/],
     [{ limit: 1, period: '1m', domain: 'd' }, /domain has no effect beside limit/],
     [{ policies: { p: { limit: 1, period: '1m' } }, burst: 3 }, /burst has no effect beside policies/],
@@ -215,6 +227,37 @@ describe('a gate', () => {
     expect(await limits({}, '::ffff:192.0.2.7')).toBe(4)
     const key = () => 'vip'
     expect(await limits({ key, overrides: { ...overrides, vip: 5 } }, '192.0.2.7')).toBe(5)
+  })
+
+  it('counts IPv6 by as many leading bits as it is told, by request too', async () => {
+    const keyOf = async (ipv6Subnet: NonNullable<Options['ipv6Subnet']>, peer: string, name = 'native') =>
+      (
+        await createGate<[string]>({ limit: 1, period: '1m', ipv6Subnet }).enter(
+          incoming({ peer, args: [name] }),
+        )
+      ).info?.key
+    expect(await keyOf(64, '2001:db8::1')).toBe('2001:db8::/64')
+    expect(await keyOf(false, '2001:db8::1')).toBe('2001:db8::1')
+    const byRequest = async (name: string) => (name === 'whole' ? false : 48)
+    expect(await keyOf(byRequest, '2001:db8:1:2::1', 'whole')).toBe('2001:db8:1:2::1')
+    expect(await keyOf(byRequest, '2001:db8:1:2::1')).toBe('2001:db8:1::/48')
+    expect(await keyOf(byRequest, '192.0.2.1')).toBe('192.0.2.1')
+    for (const wrong of [16, 64.5, Number.NaN, undefined, '64']) {
+      await expect(async () => keyOf(() => wrong as never, '2001:db8::1')).rejects.toThrow('ipv6Subnet must')
+    }
+  })
+
+  it('tells counters apart by a hash of their own limiter’s key', async () => {
+    const partitionKey = (key: string) => new TextEncoder().encode(key)
+    const limiterBy = (identifier: string, key?: (name: string) => string) =>
+      createGate<[string]>({ limit: 2, period: '1m', identifier, partitionKey, ...(key && { key }) })
+    const request = incoming()
+    await limiterBy('address').enter(request)
+    const both = await limiterBy('user', () => 'ada').enter(request)
+    const told = Object.fromEntries(both.headers())['RateLimit-Policy']
+    expect(told).toBe(`"address";q=2;w=60;pk=:${btoa('192.0.2.1')}:, "user";q=2;w=60;pk=:${btoa('ada')}:`)
+    const wrong = createGate<[string]>({ limit: 1, period: '1m', partitionKey: (() => 'ada') as never })
+    expect(() => wrong.enter(incoming())).toThrow('must give a Uint8Array, not string')
   })
 
   it('takes limits from functions by the thousand, over the same counters', async () => {
@@ -363,6 +406,20 @@ describe('a gate’s warnings', () => {
       expect.stringMatching(/proxyHeader is x-forwarded-for/),
     ])
     expect(await warnings({ trustProxy: 1, proxyHeader: 'forwarded' }, [incoming({ headers })])).toEqual([])
+  })
+
+  it('come or not by their names', async () => {
+    const forwarded = incoming({ headers: { 'x-forwarded-for': '192.0.2.9', forwarded: 'for=192.0.2.9' } })
+    const all = [forwarded, ...thousand(() => '192.0.2.1')]
+    const told = async (validate: NonNullable<Options['validate']>) =>
+      (await warnings({ validate }, all)).map((text) => /carry ([\w-]+)|(first)/.exec(text)![0])
+    expect(await told({})).toEqual(['carry x-forwarded-for', 'first'])
+    expect(await told({ xForwardedForHeader: false })).toEqual(['carry forwarded', 'first'])
+    expect(await told({ default: false, xForwardedForHeader: true })).toEqual(['carry x-forwarded-for'])
+    expect(await told({ oneAddress: false, forwardedHeader: false, creationStack: false })).toEqual([
+      'carry x-forwarded-for',
+    ])
+    expect(await told({ default: false })).toEqual([])
   })
 
   it('do not come where addresses decide nothing, nor where they are not wanted', async () => {

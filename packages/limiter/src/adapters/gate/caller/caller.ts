@@ -1,11 +1,12 @@
 import { ConfigError } from '../../../core/errors.ts'
 import { clientAddress, type Proxies } from '../../../core/identify/forwarded.ts'
 import { ipKey } from '../../../core/identify/ip.ts'
+import { checkOptions } from '../../../core/options.ts'
 import type { Key } from '../../../limiter.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
 import { memoized } from '../../../memoize.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
-import { listOfProxies } from '../options/fields.ts'
+import { ipv6SubnetCheck, listOfProxies } from '../options/fields.ts'
 import type { GateSettings } from '../options/settings.ts'
 
 /** Who sent a request, and which counter it charges. */
@@ -23,17 +24,38 @@ const ANYONE = { key: ['anyone'], shown: '' }
 /** No key: rules find their keys by themselves, and a request that lacks one is skipped or refused. */
 const NO_KEY = { key: '', shown: undefined }
 
+type FindCaller<N extends FrameworkArgs> = (incoming: IncomingRequest<N>) => MaybePromise<Caller>
+
 /** @throws ConfigError for proxies or prefixes that are wrong */
-export function callerOf<N extends FrameworkArgs>(
+export function callerOf<N extends FrameworkArgs>(settings: GateSettings<N>): FindCaller<N> {
+  const { ipv6Subnet = 64 } = settings
+  if (typeof ipv6Subnet !== 'function') return callerWithin(settings, ipv6Subnet)
+  const finders = new Map<number | false, FindCaller<N>>([[64, callerWithin(settings, 64)]]) // now, to show mistakes beside it
+  const finderFor = (subnet: number | false): FindCaller<N> => {
+    const known = finders.get(subnet)
+    if (known !== undefined) return known
+    checkOptions(subnet, ipv6SubnetCheck, 'ipv6Subnet')
+    const made = callerWithin(settings, subnet)
+    finders.set(subnet, made)
+    return made
+  }
+  return (incoming) =>
+    andThen(maybePromise(ipv6Subnet(...incoming.args)), (subnet) => finderFor(subnet)(incoming))
+}
+
+/** @param ipv6Subnet leading bits of IPv6 that make one caller; `false`: all */
+function callerWithin<N extends FrameworkArgs>(
   settings: GateSettings<N>,
-): (incoming: IncomingRequest<N>) => MaybePromise<Caller> {
+  ipv6Subnet: number | false,
+): FindCaller<N> {
   const { key, address: ask, onMissingKey = 'address', proxyHeader = 'x-forwarded-for', rules } = settings
-  const { ipv4Subnet = 32, ipv6Subnet = 64 } = settings
+  const { ipv4Subnet = 32 } = settings
+  const ipv6Bits = ipv6Subnet === false ? 128 : ipv6Subnet
   const trusts = trustsProxies(settings)
   const find = clientAddress(proxiesOf(settings))
   const callerAt = memoized((text): Caller | undefined => {
     const address = find(text, undefined)
-    const own = address && ipKey(address, ipv4Subnet, ipv6Subnet)
+    const own = address && ipKey(address, ipv4Subnet, ipv6Bits)
     return own ? { address, key: own, shown: own } : undefined
   })
 

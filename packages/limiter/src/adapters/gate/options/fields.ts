@@ -26,9 +26,16 @@ import { fallbackFields } from '../../../stores/fallback.ts'
 import { storeCheck } from '../../../stores/store.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import type { CallerQuota, GateOptions, GatePolicy } from './options.ts'
+import { warningsCheck } from './warnings.ts'
 
 /** Checks for the options that a framework's adapter reads itself, by their names. */
 export type OwnFields = Readonly<Record<string, OptionCheck>>
+
+/** What `ipv6Subnet` may be, where it is no function, and what its function may give. */
+export const ipv6SubnetCheck: OptionCheck = anyOf(
+  wholeFrom(32, 128),
+  that('false', (value) => value === false),
+)
 
 /** Names that other libraries have for what is done otherwise here. */
 const INSTEAD: Readonly<Record<string, string>> = {
@@ -117,7 +124,7 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   address: perRequest,
   trustProxy: proxies,
   proxyHeader: oneOf('x-forwarded-for', 'forwarded'),
-  ipv6Subnet: wholeFrom(32, 128),
+  ipv6Subnet: anyOf(ipv6SubnetCheck, perRequest),
   ipv4Subnet: wholeFrom(8, 32),
   allowList: callers,
   denyList: callers,
@@ -130,6 +137,7 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   statusCode: wholeFrom(400, 599),
   message: anything,
   dialect: dialectsCheck,
+  partitionKey: func,
   headers: oneOf('always', 'denied'),
   retryAfter: oneOf('seconds', 'date'),
   jitter: shareCheck,
@@ -144,7 +152,7 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   deadlineMs: fallbackFields.deadlineMs,
   observe: func,
   logger: having('a logger', 'warn', 'error'),
-  validate: flag,
+  validate: anyOf(flag, warningsCheck),
   timers: having('timers', 'setTimeout', 'clearTimeout'),
   wallClock: func,
   max: gatePolicyFields.limit,

@@ -10,6 +10,7 @@ import type { Observer } from '../../../observe/events.ts'
 import type { Store } from '../../../stores/store.ts'
 import type { FrameworkArgs, PerRequest, ResponseOutcome } from '../incoming-request.ts'
 import type { RateLimitInfo } from '../verdict/info.ts'
+import type { Warnings } from './warnings.ts'
 
 /** A policy of an adapter: a limiter's, whose limit may depend on the request. */
 export interface GatePolicy<N extends FrameworkArgs>
@@ -69,8 +70,8 @@ interface CallerOptions<N extends FrameworkArgs> {
   readonly trustProxy?: number | string | readonly string[] | false
   /** The header that those proxies write. Default `x-forwarded-for`. */
   readonly proxyHeader?: 'x-forwarded-for' | 'forwarded'
-  /** Leading bits of IPv6 that make one caller, 32–128. Default 64. */
-  readonly ipv6Subnet?: number
+  /** Leading bits of IPv6 that make one caller, 32–128, or `false`: all. Default 64. A function is asked for each request. */
+  readonly ipv6Subnet?: number | false | PerRequest<N, number | false>
   /** Leading bits of IPv4 that make one caller, 8–32. Default 32. */
   readonly ipv4Subnet?: number
   /** Keys, addresses and CIDRs that are not limited. */
@@ -108,6 +109,11 @@ interface ReplyOptions<N extends FrameworkArgs> {
   readonly message?: unknown | ((...args: [...N, RateLimitInfo]) => unknown)
   /** Header dialects, by name or as objects; `[]` for none. Default `ietf`. */
   readonly dialect?: Dialects
+  /**
+   * A short hash of the key, which the dialects `ietf` and `ietf-next` send as `pk`, so that clients can tell counters of
+   * one policy apart. Default: none.
+   */
+  readonly partitionKey?: (key: string) => Uint8Array
   /** Send those headers always (default), or on refusals only. */
   readonly headers?: 'always' | 'denied'
   readonly retryAfter?: 'seconds' | 'date'
@@ -137,8 +143,8 @@ interface StoreOptions {
   readonly observe?: Observer
   /** Default `console`. */
   readonly logger?: Logger
-  /** Warn, once each, of what looks misconfigured. Default true. */
-  readonly validate?: boolean
+  /** Warn, once each, of what looks misconfigured. Default true; or each warning by its name. */
+  readonly validate?: boolean | Warnings
   /** Default: the platform's. */
   readonly timers?: Timers
   /** Milliseconds since the epoch, for dates in headers. Default: the system's, read once a second. */

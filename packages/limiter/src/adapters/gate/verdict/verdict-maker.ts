@@ -1,5 +1,6 @@
 import { type Decision, decidedAt } from '../../../core/decide/decision.ts'
 import { tarpitOf } from '../../../core/decide/rule.ts'
+import { ConfigError } from '../../../core/errors.ts'
 import type { Header } from '../../../core/respond/dialect.ts'
 import { WaitingRoom } from '../../../flow/waiting-room.ts'
 import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
@@ -25,7 +26,7 @@ export function verdictMaker<N extends FrameworkArgs>(
   evaluation: Evaluation,
   caller: Caller,
 ) => MaybePromise<Verdict> {
-  const { wallClock, onLimitReached, logger } = settings
+  const { wallClock, onLimitReached, partitionKey, logger } = settings
   // A store of the gate's own has just read the clock that the wall clock goes by.
   const sameClock = settings.store === undefined && settings.limiter === undefined
   const tarpitMs = settings.tarpit === undefined ? 0 : tarpitOf(settings.tarpit)
@@ -84,6 +85,8 @@ export function verdictMaker<N extends FrameworkArgs>(
   }
   return (decision, incoming, evaluation, { shown }) => {
     evaluation.decision = decision
+    if (partitionKey !== undefined && shown !== undefined)
+      evaluation.partitionKey = bytes(partitionKey(shown))
     const delayMs = decision.allowed ? decision.delayMs : tarpitMs
     if (delayMs === 0 || room.enter()) return verdictFor(incoming, evaluation, shown, delayMs)
     if (!decision.allowed) return verdictFor(incoming, evaluation, shown, 0)
@@ -133,6 +136,11 @@ class VerdictRecord<N extends FrameworkArgs> implements Verdict, ReplyContext {
   headers(): readonly Header[] {
     return this.replies.headersOf(decisionFor(this.request, this.decision), this)
   }
+}
+
+function bytes(partitionKey: Uint8Array): Uint8Array {
+  if (partitionKey instanceof Uint8Array) return partitionKey
+  throw new ConfigError(`partitionKey must give a Uint8Array, not ${typeof partitionKey}`)
 }
 
 function roomOf<N extends FrameworkArgs>({ maxWaiting = 1_000, timers }: GateSettings<N>): WaitingRoom {
