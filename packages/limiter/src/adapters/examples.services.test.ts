@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../../../..')
 
 /** Starts an example as a user would, on a free port, and stops it after the body. */
 async function started(file: string, body: (url: string) => Promise<void>): Promise<void> {
-  const env = { ...process.env, PORT: '0', TARPIT: '1ms' }
+  const env = { ...process.env, PORT: '0', TARPIT: '1ms', TRUST_PROXY: '127.0.0.1' }
   const server = spawn(process.execPath, [join(ROOT, 'examples', file)], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -37,8 +37,12 @@ function urlOf(server: ReturnType<typeof spawn>, file: string): Promise<string> 
   })
 }
 
-const post = (url: string, body: object) =>
-  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+const post = (url: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
 
 // As `any`: what the examples answer is theirs to say.
 const json = async (response: Response) => JSON.parse(await response.text())
@@ -134,5 +138,25 @@ describe('the examples', () => {
         { limit: 10, remaining: 9 },
         { limit: 3, remaining: 2 },
       ])
+    }))
+  it('app does not lock an owner out, however often others fail for the account', () =>
+    started('app/server.js', async (url) => {
+      const login = (from: string, body: object) => () =>
+        post(`${url}/login`, { user: 'ada', ...body }, { 'x-forwarded-for': from })
+      for (let attacker = 1; attacker <= 10; attacker++)
+        expect(await statuses(9, login(`203.0.113.${attacker}`, { password: 'guess' }))).not.toContain(200)
+
+      const owner = { password: 'open sesame', captcha: 'solved' }
+      expect(await statuses(1, login('198.51.100.20', { ...owner, captcha: '' }))).toEqual([403])
+      expect(await statuses(20, login('198.51.100.20', owner))).toEqual(Array(20).fill(200))
+      expect(await statuses(1, login('198.51.100.21', { user: 'bob', password: 'open sesame' }))).toEqual([200])
+    }))
+
+  it('app limits one address that tries many accounts', () =>
+    started('app/server.js', async (url) => {
+      const codes: number[] = []
+      for (let i = 0; i < 21; i++)
+        codes.push((await post(`${url}/login`, { user: `user ${i}`, password: 'guess' })).status)
+      expect(codes).toEqual([...Array(20).fill(401), 429])
     }))
 })
