@@ -1,8 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { freePort } from '../stores/redis/server.test-support.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 
@@ -35,6 +39,38 @@ function urlOf(server: ReturnType<typeof spawn>, file: string): Promise<string> 
       reject(new Error(`examples/${file} did not start; has \`npm run build\` been run?\n${printed}`)),
     )
   })
+}
+
+/** Runs nginx in front of an address, by the example's configuration with `change` applied. */
+async function behindNginx(
+  app: string,
+  change: (config: string) => string,
+  body: (url: string) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'))
+  const url = `http://127.0.0.1:${await freePort()}`
+  const config = readFileSync(join(ROOT, 'examples/nginx/nginx.conf'), 'utf8')
+    .replace('127.0.0.1:8000', new URL(url).host)
+    .replace('http://127.0.0.1:3000', app)
+  writeFileSync(join(folder, 'nginx.conf'), change(config))
+  const options = ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr', '-g', `daemon off; pid ${folder}/pid;`]
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` }
+  const nginx = spawn('nginx', options, { env, stdio: 'inherit' })
+  const ended = new Promise<string>((resolve) => {
+    nginx.once('error', ({ message }) => resolve(`${message}; is nginx on PATH?`))
+    nginx.once('exit', (code) => resolve(`nginx ended with ${code}`))
+  })
+  try {
+    while (!(await fetch(url).catch(() => undefined))) {
+      const problem = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 50))])
+      if (typeof problem === 'string') throw new Error(problem)
+    }
+    await body(url)
+  } finally {
+    nginx.kill()
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 const post = (url: string, body: object, headers: Record<string, string> = {}) =>
@@ -149,7 +185,9 @@ describe('the examples', () => {
       const owner = { password: 'open sesame', captcha: 'solved' }
       expect(await statuses(1, login('198.51.100.20', { ...owner, captcha: '' }))).toEqual([403])
       expect(await statuses(20, login('198.51.100.20', owner))).toEqual(Array(20).fill(200))
-      expect(await statuses(1, login('198.51.100.21', { user: 'bob', password: 'open sesame' }))).toEqual([200])
+      expect(await statuses(1, login('198.51.100.21', { user: 'bob', password: 'open sesame' }))).toEqual([
+        200,
+      ])
     }))
 
   it('app limits one address that tries many accounts', () =>
@@ -158,5 +196,22 @@ describe('the examples', () => {
       for (let i = 0; i < 21; i++)
         codes.push((await post(`${url}/login`, { user: `user ${i}`, password: 'guess' })).status)
       expect(codes).toEqual([...Array(20).fill(401), 429])
+    }))
+  it('nginx appends the address, so that a forged one does not count', () =>
+    started('app/server.js', async (app) => {
+      // The app refuses 198.51.100.7 with 403. The client's own address is not the proxy's.
+      const forged = async (url: string) => {
+        const options = { localAddress: '127.0.0.2', headers: { 'x-forwarded-for': '198.51.100.7' } }
+        const [response] = await once(get(`${url}/search?q=x`, options), 'response')
+        response.resume()
+        return response.statusCode
+      }
+      await behindNginx(
+        app,
+        (config) => config,
+        async (url) => expect(await forged(url)).toBe(200),
+      )
+      const withoutHeader = (config: string) => config.replace(/proxy_set_header .*/, '')
+      await behindNginx(app, withoutHeader, async (url) => expect(await forged(url)).toBe(403))
     }))
 })
