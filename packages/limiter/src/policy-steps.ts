@@ -79,12 +79,7 @@ function costOf({ name }: Rule, cost: number | CostByName): number {
   return own === undefined ? 1 : checkedCost(own)
 }
 
-function checkKnown(
-  where: string,
-  what: string,
-  names: readonly string[],
-  known: readonly string[],
-): void {
+function checkKnown(where: string, what: string, names: readonly string[], known: readonly string[]): void {
   const wrong = names.find((name) => !known.includes(name))
   if (wrong === undefined) return
   const meant = nearest(wrong, known)
@@ -92,9 +87,9 @@ function checkKnown(
   throw new TypeError(`${where} names ${JSON.stringify(wrong)}, which is no ${what} of this limiter${hint}`)
 }
 
-/** Lists of parts begin with NUL; so do texts that begin with it, so that a text never collides with a list. */
+/** Lists of parts begin with one NUL, texts that begin with NUL with two: no text collides with a list. */
 function joinedKey(key: Key | Keys, where: string): string {
-  if (typeof key === 'string') return key.charCodeAt(0) === 0 ? `\0${escaped(key)}` : key
+  if (typeof key === 'string') return key.charCodeAt(0) === 0 ? `\0${key}` : key
   if (Array.isArray(key) && key.length > 0 && key.every((part) => typeof part === 'string'))
     return `\0${joinParts(key.map(escaped))}`
   throw new TypeError(

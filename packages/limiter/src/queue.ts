@@ -111,6 +111,8 @@ interface Line {
   readonly places: Place[]
   /** What the first was last told; absent while none had to wait. */
   refused?: Decision
+  /** When the last of them has been told how long it would take. */
+  looked?: Promise<void>
 }
 
 class Lines {
@@ -142,7 +144,7 @@ class Lines {
       leave() // the next one may ask while this one is delayed
     }
     const { delayMs } = decision
-    const late = delayMs > leftMs()
+    const late = delayMs > Math.max(0, leftMs())
     const left = !late && delayMs > 0 && (await this.#pause(place, delayMs, signal)) === 'left'
     if (!(late || left || signal?.aborted)) return decision
     await this.#limiter.refund(decision)
@@ -157,7 +159,8 @@ class Lines {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error // the job is done; its slots end by their time to live
     }
-    const own = typeof key === 'string' || Array.isArray(key) ? [this.#lines.get(textOf(key))] : this.#lines.values()
+    const own =
+      typeof key === 'string' || Array.isArray(key) ? [this.#lines.get(textOf(key))] : this.#lines.values()
     for (const line of own) line?.places[0]?.pause?.wake()
   }
 
@@ -169,7 +172,7 @@ class Lines {
     this.#lines.set(text, line)
     const leave = (): void => {
       const first = line.places[0] === place
-      line.places.splice(line.places.indexOf(place), 1)
+      if (line.places.includes(place)) line.places.splice(line.places.indexOf(place), 1)
       if (line.places.length === 0) this.#lines.delete(text)
       else if (first) line.places[0]!.pause?.wake()
     }
@@ -190,8 +193,17 @@ class Lines {
       const bounded = line.refused !== undefined && leftMs() < Number.POSITIVE_INFINITY
       if (bounded && !foreseen) {
         foreseen = true
-        const waitMs = await this.#foreseenMs(key, line, place)
-        if (waitMs > leftMs()) throw new LimitExceeded(line.refused!, waitMs)
+        const foresee = async (): Promise<void> => {
+          if (line.places.indexOf(place) <= 0) return
+          const waitMs = await this.#foreseenMs(key, line, place)
+          if (waitMs <= leftMs()) return
+          line.places.splice(line.places.indexOf(place), 1)
+          throw new LimitExceeded(line.refused!, waitMs)
+        }
+        // One after the other: those who go are not waited for.
+        const looked = line.looked === undefined ? foresee() : line.looked.then(foresee)
+        line.looked = looked.catch(() => undefined)
+        await looked
         continue
       }
       const end = await this.#pause(place, bounded ? Math.max(0, leftMs()) : undefined, signal)
@@ -221,13 +233,15 @@ class Lines {
     }
   }
 
-  /** When to ask again; `null`: not at all. A slot can be released before its time is over. */
+  /** When to ask again; `null`: not at all, also where the store does not answer. A slot can be released before its time is over. */
   #waitMs({ retryAfterMs, policies }: Decision, leftMs: number): number | null {
-    if (retryAfterMs === null) return null
+    if (retryAfterMs === null || retryAfterMs === 0) return null
     const firm = policies.filter((own) => !own.shadow && !own.allowed && !isHeld(own))
     const firmMs = Math.max(0, ...firm.map((own) => own.retryAfterMs ?? Number.POSITIVE_INFINITY))
     if (firmMs > leftMs || leftMs <= 0) return null
-    return firmMs < retryAfterMs ? Math.min(Math.max(firmMs, LOOK_AGAIN_MS), retryAfterMs, leftMs) : retryAfterMs
+    return firmMs < retryAfterMs
+      ? Math.min(Math.max(firmMs, LOOK_AGAIN_MS), retryAfterMs, leftMs)
+      : retryAfterMs
   }
 
   /**
@@ -244,10 +258,12 @@ class Lines {
     })
     const cost = Object.fromEntries(this.#names.map((name, i) => [name, needs[i]!.units]))
     const { policies } = await this.#limiter.peek(key, { cost })
-    const waits = policies.map(({ allowed, retryAfterMs, windowSeconds = 0 }, i) => {
+    const waits = policies.map(({ allowed, retryAfterMs, resetAfterMs, windowSeconds = 0 }, i) => {
       const { units, windows } = needs[i]!
       if (units === 0) return 0
-      return (retryAfterMs ?? 0) + Math.max(0, allowed ? windows - 1 : windows) * windowSeconds * 1_000
+      const windowMs = windowSeconds * 1_000
+      if (!allowed) return (retryAfterMs ?? 0) + windows * windowMs
+      return windows === 0 ? 0 : (resetAfterMs ?? 0) + (windows - 1) * windowMs
     })
     return Math.max(...waits)
   }

@@ -19,7 +19,9 @@ export function takeUpTo<Async extends boolean>(
   most: number,
 ): MaybePromise<Taken, Async> {
   return andThen<Decision, Taken, Async>(peek(most), (seen) => {
-    const cost = seen.allowed ? most : Math.min(most, seen.remaining)
+    // Not the decision's own figure: that of the policy with the longest wait.
+    const left = seen.policies.filter(({ shadow }) => !shadow).map(({ remaining }) => remaining)
+    const cost = seen.allowed ? most : Math.min(most, ...left)
     if (cost === 0) return { cost, decision: seen }
     const taken = andThen<Decision, Taken, Async>(check(cost), (decision) =>
       decision.allowed ? { cost, decision } : (takeUpTo(peek, check, most) as Taken),

@@ -33,7 +33,9 @@ export function callerOf<N extends FrameworkArgs>(
   const fields = fieldsOf(settings)
   const absent = Object.fromEntries(fields.map((field) => [field, undefined]))
   if (fields.length > 0 && key === undefined)
-    throw new ConfigError(`policies name ${fields.join(', ')}: give key, a function that gives an object with them`)
+    throw new ConfigError(
+      `policies name ${fields.join(', ')}: give key, a function that gives an object with them`,
+    )
   const trusts = trustsProxies(settings)
   const find = clientAddress(proxiesOf(settings))
   const callerAt = memoized((text): Caller | undefined => {
@@ -100,10 +102,7 @@ export function shownKey(key: Key | Keys): string {
 }
 
 /** @throws ConfigError for what is neither a key nor the lack of one */
-function callerWithKey(
-  own: RequestKey | null,
-  address: string | undefined,
-): Caller | undefined {
+function callerWithKey(own: RequestKey | null, address: string | undefined): Caller | undefined {
   if (own === undefined || own === null || own === '') return undefined
   if (typeof own === 'string') return { address, key: own, shown: own }
   if (typeof own === 'number' && Number.isFinite(own)) return { address, key: `${own}`, shown: `${own}` }

@@ -30,7 +30,9 @@ export function fromRules<N extends FrameworkArgs>(settings: GateSettings<N>, st
   return {
     check(incoming, { address }, cost) {
       if (typeof cost !== 'number')
-        throw new ConfigError('with rules, cost is a number; a rule can have a cost of its own', { path: ['cost'] })
+        throw new ConfigError('with rules, cost is a number; a rule can have a cost of its own', {
+          path: ['cost'],
+        })
       const request = ruleRequest(incoming, address)
       const known: MaybePromise<Request> = andThen(
         maybePromise(attributes?.(...incoming.args)),
