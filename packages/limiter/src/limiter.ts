@@ -84,7 +84,10 @@ export const limiterPolicyFields: Omit<OptionFields<LimiterPolicy>, keyof Policy
   onStoreError: ruleFields.onStoreError,
   block: ruleFields.block,
   prefetch: ruleFields.prefetch,
-  key: that('the name of a field of the keys, such as tenant', (value) => typeof value === 'string' && value !== ''),
+  key: that(
+    'the name of a field of the keys, such as tenant',
+    (value) => typeof value === 'string' && value !== '',
+  ),
 }
 
 const OPTIONS = /* @__PURE__ */ objectOf<LimiterOptions<string, boolean>>(

@@ -1,8 +1,9 @@
-import { type Clock, monotonicClock } from './clock.ts'
+import { type Clock, clockCheck, monotonicClock } from './clock.ts'
 import { algorithms } from './core/decide/algorithms.ts'
 import { type CostByName, checkedCost } from './core/decide/cost.ts'
 import type { Decision, PolicyFigures } from './core/decide/decision.ts'
 import { StoreError } from './core/errors.ts'
+import { type CallFields, checkCall, checkOptions, having, objectOf } from './core/options.ts'
 import { type Pause, type PauseEnd, startPause } from './flow/pause.ts'
 import type { Timers } from './flow/timers.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
@@ -17,6 +18,18 @@ export interface QueueOptions {
   /** Default: the platform's. */
   readonly timers?: Timers
 }
+
+const OPTIONS = /* @__PURE__ */ objectOf<QueueOptions>({
+  clock: clockCheck,
+  timers: having('timers', 'setTimeout', 'clearTimeout'),
+})
+/** What calls take; the values are checked where they are used. */
+const WAIT: CallFields = new Map([
+  ['cost', ''],
+  ['signal', 'object'],
+  ['maxWaitMs', 'number'],
+])
+const WRAP: CallFields = new Map([...WAIT, ['key', '']])
 
 export interface WaitOptions<Name extends string = string> extends CostOption<Name> {
   /** Gives up the place, and gives back what was charged. */
@@ -69,6 +82,7 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
   limiter: Limiter<Name, Async, Field>,
   options: QueueOptions = {},
 ): Queue<Name, Field> {
+  checkOptions(options, OPTIONS)
   const lines = new Lines(limiter as AnyLimiter, options)
   const holds = Object.values<AnyPolicy>(limiter.policies).some(
     ({ algorithm }) => algorithms[algorithm].traits.holds,
@@ -83,7 +97,9 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
         if (holds) await lines.release(key, decision)
       }
     },
-    wrap(job, { key, cost, ...options }) {
+    wrap(job, given) {
+      checkCall(given, WRAP, [], ['key'])
+      const { key, cost, ...options } = given
       return (...args) => {
         const own = typeof cost === 'function' ? cost(...args) : cost
         return queue.schedule(typeof key === 'function' ? key(...args) : key, () => job(...args), {
@@ -130,6 +146,7 @@ class Lines {
   }
 
   async wait(key: AnyKey, options: WaitOptions): Promise<Decision> {
+    checkCall(options, WAIT)
     const { signal, maxWaitMs = Number.POSITIVE_INFINITY } = options
     if (!(maxWaitMs >= 0)) throw new TypeError('maxWaitMs must be milliseconds, 0 or more')
     signal?.throwIfAborted()

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { func, type OptionFields } from '../core/options.ts'
-import type { Key, Keys } from '../policy-steps.ts'
 import { andThen, andThenWith, type MaybePromise, maybePromise } from '../maybe-promise.ts'
+import type { Key, Keys } from '../policy-steps.ts'
 import { createGate } from './gate/gate.ts'
 import {
   evaluated,

@@ -28,6 +28,12 @@ export interface GatePolicy<N extends FrameworkArgs>
   readonly algorithm?: LimiterPolicy['algorithm']
 }
 
+/** One of several policies. */
+export interface NamedPolicy<N extends FrameworkArgs> extends GatePolicy<N> {
+  /** The field of the keys that counts here. All policies have one, or none. */
+  readonly key?: string
+}
+
 /** A quota for some callers: the limit alone, or with what else differs. */
 export type CallerQuota =
   | number
@@ -41,7 +47,7 @@ interface QuotaOptions<N extends FrameworkArgs> extends Partial<GatePolicy<N>> {
    * Several policies, by name, decided as one: all are charged or none. The `key` of each can name a field of the keys
    * that the option `key` gives.
    */
-  readonly policies?: Readonly<Record<string, GatePolicy<N> & Pick<LimiterPolicy, 'key'>>>
+  readonly policies?: Readonly<Record<string, NamedPolicy<N>>>
   /** A limiter that exists already. */
   readonly limiter?: Limiter<string, boolean, string>
   /** A compiled rulebook, or a function that gives the one in force. */
