@@ -162,6 +162,10 @@ describe('types', () => {
       limiter.check('t')
       // @ts-expect-error: months have no length
       createLimiter({ policies: { p: { algorithm: 'gcra', limit: 1, period: '1 month' } } })
+      const policy = { algorithm: 'gcra', limit: 1 } as const
+      const [a, b] = [{ ...policy, period: '3h' } as const, { ...policy, period: 'moth' } as const]
+      // @ts-expect-error: one of several
+      createLimiter({ policies: { a, b } })
       const block = { after: 1, within: '1m', for: '1 year' } as const
       // @ts-expect-error: nor have years
       createLimiter({ policies: { p: { algorithm: 'gcra', limit: 1, period: '1m', block } } })
@@ -171,6 +175,8 @@ describe('types', () => {
       limiter.reserve({ tenant: 't', apiKey: 'k' }, { ttl: '5 mns' })
     }
     expect(wrong).toBeTypeOf('function')
+    const policy = { algorithm: 'gcra', limit: 1 } as const
+    createLimiter({ policies: { a: { ...policy, period: '3h' }, b: { ...policy, period: 'week' } } })
     const text: string = '90s'
     createLimiter({
       policies: {

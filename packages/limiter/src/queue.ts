@@ -83,7 +83,7 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
   options: QueueOptions = {},
 ): Queue<Name, Field> {
   checkOptions(options, OPTIONS)
-  const lines = new Lines(limiter as AnyLimiter, options)
+  const lines = new Lines(limiter as QueuedLimiter, options)
   const holds = Object.values<AnyPolicy>(limiter.policies).some(
     ({ algorithm }) => algorithms[algorithm].traits.holds,
   )
@@ -112,19 +112,19 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
   return queue as Queue<Name, Field>
 }
 
-type AnyLimiter = Limiter<string, boolean, string>
-type AnyPolicy = AnyLimiter['policies'][string]
+type QueuedLimiter = Limiter<string, boolean, string>
+type AnyPolicy = QueuedLimiter['policies'][string]
 type AnyKey = KeyOf<string>
 
 /** One who waits. */
-interface Place {
+interface Waiter {
   readonly costs: readonly number[]
   pause?: Pause | undefined
 }
 
 /** All who wait with one key; the first asks the limiter, the others wait for their turn. */
 interface Line {
-  readonly places: Place[]
+  readonly places: Waiter[]
   /** What the first was last told; absent while none had to wait. */
   refused?: Decision
   /** When the last of them has been told how long it would take. */
@@ -132,13 +132,13 @@ interface Line {
 }
 
 class Lines {
-  readonly #limiter: AnyLimiter
+  readonly #limiter: QueuedLimiter
   readonly #names: readonly string[]
   readonly #clock: Clock
   readonly #timers: Timers | undefined
   readonly #lines = new Map<string, Line>()
 
-  constructor(limiter: AnyLimiter, { clock = monotonicClock(), timers }: QueueOptions) {
+  constructor(limiter: QueuedLimiter, { clock = monotonicClock(), timers }: QueueOptions) {
     this.#limiter = limiter
     this.#names = Object.keys(limiter.policies)
     this.#clock = clock
@@ -181,10 +181,10 @@ class Lines {
     for (const line of own) line?.places[0]?.pause?.wake()
   }
 
-  #join(key: AnyKey, cost: WaitOptions['cost']): { line: Line; place: Place; leave: () => void } {
+  #join(key: AnyKey, cost: WaitOptions['cost']): { line: Line; place: Waiter; leave: () => void } {
     const text = textOf(key)
     const line = this.#lines.get(text) ?? { places: [] }
-    const place: Place = { costs: costsOf(this.#names, cost) }
+    const place: Waiter = { costs: costsOf(this.#names, cost) }
     line.places.push(place)
     this.#lines.set(text, line)
     const leave = (): void => {
@@ -200,7 +200,7 @@ class Lines {
   async #turn(
     key: AnyKey,
     line: Line,
-    place: Place,
+    place: Waiter,
     leftMs: () => number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
@@ -233,7 +233,7 @@ class Lines {
   async #admitted(
     key: AnyKey,
     line: Line,
-    place: Place,
+    place: Waiter,
     { cost, signal }: WaitOptions,
     leftMs: () => number,
   ): Promise<Decision> {
@@ -265,7 +265,7 @@ class Lines {
    * How long a place takes at least: all who are before it come first. What is above a policy's capacity needs as many
    * whole windows (for buckets: fills) as it fills.
    */
-  async #foreseenMs(key: AnyKey, line: Line, place: Place): Promise<number> {
+  async #foreseenMs(key: AnyKey, line: Line, place: Waiter): Promise<number> {
     const before = line.places.slice(0, line.places.indexOf(place) + 1)
     const needs = line.refused!.policies.map((own, i) => {
       if (own.shadow || isHeld(own) || own.limit === 0) return { units: 0, windows: 0 }
@@ -285,7 +285,7 @@ class Lines {
     return Math.max(...waits)
   }
 
-  async #pause(place: Place, ms: number | undefined, signal: AbortSignal | undefined): Promise<PauseEnd> {
+  async #pause(place: Waiter, ms: number | undefined, signal: AbortSignal | undefined): Promise<PauseEnd> {
     place.pause = startPause(ms, signal, this.#timers)
     try {
       return await place.pause.ended

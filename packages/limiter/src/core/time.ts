@@ -11,11 +11,8 @@ type DurationText = Unit | `${number}${'' | ' '}${Unit}`
  * A duration as text. A literal that is none, such as `'1 month'`, does not compile; a variable of type `string` does,
  * and is checked when it is used.
  */
-export type Duration<Text extends string = string> = string extends Text
-  ? string
-  : Text extends DurationText
-    ? Text
-    : DurationText
+export type Duration<Text extends string = string> = Text &
+  (string extends Text ? string : Text extends DurationText ? Text : DurationText)
 
 const TICKS_PER_UNIT: Readonly<Record<string, number>> = {
   us: 1,
