@@ -62,6 +62,9 @@ const DATA: Readonly<Record<string, string>> = {
   ...because('described by the user, and checked where it is used', [
     ...[
       'ActualCost',
+      'CostByName',
+      'KeyOf',
+      'Keys',
       'OptionCheck',
       'CallFields',
       'Dialect',
@@ -127,6 +130,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   respondTo: ({ respondTo }, options) => respondTo(limiter.peek('k'), options),
   compile: ({ compile }, options) => (Array.isArray(options) ? compile(options) : compile([], options)),
   Breaker: ({ Breaker }, options) => new Breaker(options, () => 0),
+  createQueue: ({ createQueue }, options) => createQueue(limiter, options),
   DenyCache: ({ DenyCache }, options) => new DenyCache(store, options),
   FallbackStore: ({ FallbackStore }, options) => new FallbackStore(store, options),
   PrefetchStore: ({ PrefetchStore }, options) => new PrefetchStore(store, options),

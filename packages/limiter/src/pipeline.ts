@@ -1,4 +1,4 @@
-import { bindingStep } from './core/decide/charges.ts'
+import { type ActualCost, bindingStep } from './core/decide/charges.ts'
 import type { Decision } from './core/decide/decision.ts'
 import type { Rules } from './core/match/compile.ts'
 import { type DescriptorQuery, matchDescriptors } from './core/match/descriptors.ts'
@@ -72,7 +72,7 @@ export interface Pipeline<Async extends boolean> {
   /** As `check`, to be settled later. @param ttl milliseconds or text: how long it can be settled; default `1m` */
   reserve(question: Question, ttl?: number | string): MaybePromise<ReservedReply<Async>, Async>
   /** Gives back what a decision charged, or `amount` of it. */
-  refund(decision: Decision, amount?: number): MaybePromise<boolean, Async>
+  refund(decision: Decision, amount?: ActualCost): MaybePromise<boolean, Async>
   /** Forgets what the request's keys have used. @returns the names of the rules */
   reset(question: Question): MaybePromise<readonly string[], Async>
   /** Refuses the request's keys for `duration` (milliseconds or text), in rules that have a `block`. */

@@ -11,7 +11,7 @@ import { brokenStore } from './failures.ts'
 import { faultsOfInfo } from './read-figures.ts'
 import { ANY, ruled } from './rulebooks.ts'
 
-const ONE: TestOptions = { limit: 1, period: '1m' }
+const ONE = { limit: 1, period: '1m' } satisfies TestOptions
 const NO_LIMIT = { limit: Number.POSITIVE_INFINITY, remaining: Number.POSITIVE_INFINITY, used: 0, policy: '' }
 
 /** One way in which a request may end. */

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { func, type OptionFields } from '../core/options.ts'
-import type { Key } from '../limiter.ts'
 import { andThen, andThenWith, type MaybePromise, maybePromise } from '../maybe-promise.ts'
+import type { Key, Keys } from '../policy-steps.ts'
 import { createGate } from './gate/gate.ts'
 import {
   evaluated,
@@ -32,9 +32,9 @@ const OWN: OptionFields<Omit<ExpressOptions, keyof GateOptions<ExpressArgs>>> = 
 export interface RateLimitMiddleware {
   (request: Request, response: Response, next: NextFunction): void
   /** Forgets what a key has used. */
-  resetKey(key: Key): Promise<void>
+  resetKey(key: Key | Keys): Promise<void>
   /** A key's figures now. */
-  getKey(key: Key): Promise<RateLimitInfo>
+  getKey(key: Key | Keys): Promise<RateLimitInfo>
 }
 
 /**

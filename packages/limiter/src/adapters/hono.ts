@@ -1,9 +1,9 @@
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import { func, type OptionFields } from '../core/options.ts'
 import type { Header } from '../core/respond/dialect.ts'
-import type { Key } from '../limiter.ts'
 import { isPromise } from '../maybe-promise.ts'
 import { lowerCase } from '../memoize.ts'
+import type { Key, Keys } from '../policy-steps.ts'
 import { createGate } from './gate/gate.ts'
 import { gone, headersOf, orSettled, refusalOf, settledBy, WebRequest } from './gate/hosts/web.ts'
 import type { GateOptions } from './gate/options/options.ts'
@@ -28,9 +28,9 @@ const OWN: OptionFields<Omit<HonoOptions, keyof GateOptions<[Context]>>> = { han
 
 export type RateLimitMiddleware = MiddlewareHandler & {
   /** Forgets what a key has used. */
-  resetKey(key: Key): Promise<void>
+  resetKey(key: Key | Keys): Promise<void>
   /** A key's figures now. */
-  getKey(key: Key): Promise<RateLimitInfo>
+  getKey(key: Key | Keys): Promise<RateLimitInfo>
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Context, Middleware, Next } from 'koa'
 import { func, type OptionFields } from '../core/options.ts'
-import type { Key } from '../limiter.ts'
+import type { Key, Keys } from '../policy-steps.ts'
 import { createGate } from './gate/gate.ts'
 import { evaluated, NodeRequest, type RateLimitInfo, type ResponseWriter } from './gate/hosts/node-http.ts'
 import type { GateOptions } from './gate/options/options.ts'
@@ -17,9 +17,9 @@ const OWN: OptionFields<Omit<KoaOptions, keyof GateOptions<[Context]>>> = { hand
 
 export type RateLimitMiddleware = Middleware & {
   /** Forgets what a key has used. */
-  resetKey(key: Key): Promise<void>
+  resetKey(key: Key | Keys): Promise<void>
   /** A key's figures now. */
-  getKey(key: Key): Promise<RateLimitInfo>
+  getKey(key: Key | Keys): Promise<RateLimitInfo>
 }
 
 /**

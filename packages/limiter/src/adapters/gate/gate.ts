@@ -1,9 +1,9 @@
-import { checkedCost } from '../../core/decide/cost.ts'
+import { type CostByName, checkedCost } from '../../core/decide/cost.ts'
 import type { Decision } from '../../core/decide/decision.ts'
-import type { Key } from '../../limiter.ts'
 import { andThen, andThenWith, isPromise, type MaybePromise, maybePromise } from '../../maybe-promise.ts'
 import { BadQuestion } from '../../pipeline.ts'
-import { type Caller, callerOf } from './caller/caller.ts'
+import type { Key, Keys } from '../../policy-steps.ts'
+import { type Caller, callerOf, shownKey } from './caller/caller.ts'
 import { type CallerList, callerList } from './caller/caller-list.ts'
 import { proxyWarnings } from './caller/proxy-warnings.ts'
 import type { FrameworkArgs, IncomingRequest } from './incoming-request.ts'
@@ -27,9 +27,9 @@ export interface Gate<N extends FrameworkArgs> {
    */
   enter(incoming: IncomingRequest<N>): MaybePromise<Verdict>
   /** A key's figures now; changes nothing. */
-  peek(key: Key): Promise<RateLimitInfo>
+  peek(key: Key | Keys): Promise<RateLimitInfo>
   /** Forgets what a key has used. */
-  reset(key: Key): Promise<void>
+  reset(key: Key | Keys): Promise<void>
   readonly requestPropertyName: string
 }
 
@@ -84,7 +84,7 @@ export function createGate<N extends FrameworkArgs>(options: GateOptions<N>, mor
       }
     },
     async peek(key) {
-      return infoOf(await source.peek(key), typeof key === 'string' ? key : key.join(' '), wallClock())
+      return infoOf(await source.peek(key), shownKey(key), wallClock())
     },
     reset: (key) => source.reset(key),
   }
@@ -98,6 +98,11 @@ function hasFunctions<N extends FrameworkArgs>(settings: GateSettings<N>): boole
   return [...asked, ...Object.values(policies).map((each) => each.limit)].some(
     (each) => typeof each === 'function',
   )
+}
+
+/** Costs by name are checked where the names are known. */
+function checkedCosts(cost: number | CostByName): number | CostByName {
+  return typeof cost === 'object' && cost !== null ? cost : checkedCost(cost)
 }
 
 /** The steps of one request: is it skipped, who calls, is the caller listed, what do the limits decide. */
@@ -118,11 +123,11 @@ function evaluator<N extends FrameworkArgs>(
   const exempt = listed('allowList', allowList)
 
   const decided: (incoming: IncomingRequest<N>, caller: Caller) => MaybePromise<Decision> =
-    typeof cost === 'number'
+    typeof cost !== 'function'
       ? (incoming, caller) => source.check(incoming, caller, cost)
       : (incoming, caller) =>
           andThen(maybePromise(cost(...incoming.args)), (cost) =>
-            source.check(incoming, caller, checkedCost(cost)),
+            source.check(incoming, caller, checkedCosts(cost)),
           )
 
   const passed = (incoming: IncomingRequest<N>, evaluation: Evaluation, shown: string | undefined): Verdict =>

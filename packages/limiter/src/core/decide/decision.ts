@@ -7,8 +7,8 @@ import { delayOf } from './soft-delay.ts'
 import type { Step } from './step.ts'
 
 /** One policy's figures, under its name. */
-export interface PolicyFigures extends Figures {
-  readonly policy: string
+export interface PolicyFigures<Name extends string = string> extends Figures {
+  readonly policy: Name
   /** Seconds of the policy's window, for headers: `limit` units per so much; absent where there is no window. */
   readonly windowSeconds?: number | undefined
   /** Reports only, never refuses. */
@@ -27,11 +27,11 @@ export interface PolicyFigures extends Figures {
  * priority binds where none can refuse, and then `remaining` is what is left at normal priority. Durations are in
  * milliseconds and may carry a fraction; they count from the decision. A decision is not changed later.
  */
-export interface Decision extends Figures {
+export interface Decision<Name extends string = string> extends Figures {
   /** The binding policy's name; `''` when no policy applied, and then `limit` and `remaining` are infinite. */
-  readonly policy: string
+  readonly policy: Name | ''
   /** Every policy that took part, in rule order. Made when it is first read: JSON has it, a copy by spreading has not. */
-  readonly policies: readonly PolicyFigures[]
+  readonly policies: readonly PolicyFigures<Name>[]
   /** Made without the store, by the rule's failure policy. */
   readonly degraded: boolean
   /** Over a limit that only lowers the priority. */

@@ -36,7 +36,7 @@ export const POLICY_OPTIONS: readonly PolicyOption[] = [
   'prefetch',
 ]
 
-type AnyLimiter = Limiter<string, boolean>
+type AnyLimiter = Limiter<string, boolean, string>
 
 /**
  * Policies of the gate's own. Each distinct quota is a limiter over the same counters: what a caller used stays

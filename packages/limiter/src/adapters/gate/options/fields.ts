@@ -59,7 +59,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   throttlers: 'give limit and period, or policies by name',
 }
 
-const { onStoreError, ...ofPolicy } = limiterPolicyFields
+const { onStoreError, key: fieldOfKeys, ...ofPolicy } = limiterPolicyFields
 
 const gatePolicyFields: OptionFields<GatePolicy<FrameworkArgs>> = {
   ...policyFields,
@@ -106,7 +106,7 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   ...gatePolicyFields,
   identifier: that('text: policies of several names are given as policies', isText),
   policies: recordOf(
-    objectOf(gatePolicyFields, ['limit', 'period'], {
+    objectOf({ ...gatePolicyFields, key: fieldOfKeys }, ['limit', 'period'], {
       what: 'a policy, such as { limit: 100, period: "15m" }',
       instead: POLICY_NAMES,
     }),
@@ -128,7 +128,7 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   ipv4Subnet: wholeFrom(8, 32),
   allowList: callers,
   denyList: callers,
-  cost: anyOf(wholeFrom(0), perRequest),
+  cost: anyOf(wholeFrom(0), recordOf(wholeFrom(0), 'an object with a cost for each policy'), perRequest),
   skip: perRequest,
   skipFailedRequests: flag,
   skipSuccessfulRequests: flag,
