@@ -26,6 +26,7 @@ export interface ReadOptions {
 /** Looks at files that are being written, before they are refused; between two the settling time, at least this. */
 const MOST_LOOKS = 50
 const LEAST_WAIT_MS = 10
+const MOST_WAIT_MS = 60_000
 
 /**
  * Reads files and folders for {@link parseRulebook}. Files that somebody writes to meanwhile are read again.
@@ -46,7 +47,7 @@ export async function readRulebook(
       if (after.state === found.state) return read
     }
     before = found.state
-    await wait(Math.max(settleMs, LEAST_WAIT_MS))
+    await wait(Math.min(Math.max(settleMs, LEAST_WAIT_MS), MOST_WAIT_MS))
   }
   const message = 'is written to again and again: write another file, and rename it to this name'
   return { files: [], problems: paths.map((file) => ({ file, line: 1, column: 1, message })) }

@@ -66,6 +66,9 @@ describe('a timer', () => {
 /** Files that start a timer by themselves, and why it cannot be too long. */
 const CONSTANT: Readonly<Record<string, string>> = {
   'limiter/src/flow/timers.ts': 'the helper',
+  'limiter/src/stores/deny-cache.ts': 'at most the longest that a timer takes',
+  'limiter/src/stores/memory/memory-states.ts': 'constants',
+  'rulebook/src/read.ts': 'at most a minute',
   'cli/src/main.ts': 'a constant of a command',
   'cli/src/stores.ts': 'a constant',
   'service/src/admin/health.ts': 'a constant',

@@ -30,7 +30,7 @@ export interface GatePolicy<N extends FrameworkArgs>
 }
 
 /** One of several policies. */
-export interface NamedPolicy<N extends FrameworkArgs> extends GatePolicy<N> {
+interface NamedPolicy<N extends FrameworkArgs> extends GatePolicy<N> {
   /** The field of the keys that counts here. All policies have one, or none. */
   readonly key?: string
 }
