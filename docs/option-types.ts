@@ -45,6 +45,7 @@ const KEYWORDS: Readonly<Record<string, Shape>> = {
   TSFunctionType: { kind: 'func' },
   TSUnknownKeyword: { kind: 'any' },
   TSAnyKeyword: { kind: 'any' },
+  TSNeverKeyword: { kind: 'any' },
 }
 
 /** Types that are computed from values, and what users bring along. */
@@ -89,7 +90,8 @@ export function parametersOf(packages: readonly string[]): readonly Parameter[] 
       for (const [name, place] of exportsOf(file)) {
         for (const { node } of place.declarations ?? []) {
           for (const own of parameters(subpath, name, node, place.file)) {
-            if (!found.has(own.id)) found.set(own.id, own)
+            const key = `${own.id} ${own.type}`
+            if (!found.has(key)) found.set(key, own)
           }
         }
       }

@@ -45,7 +45,21 @@ const DATA: Readonly<Record<string, string>> = {
       'Pick',
       'UnknownField',
     ],
-    ...['LimitOptions', 'States', 'Slot', 'S', 'P', 'Cells', 'FieldPath', 'TSTupleType', 'T', 'Verdict'],
+    ...[
+      'LimitOptions',
+      'RulebookFiles',
+      'RateLimitInfo',
+      'Timers',
+      'States',
+      'Slot',
+      'S',
+      'P',
+      'Cells',
+      'FieldPath',
+      'TSTupleType',
+      'T',
+      'Verdict',
+    ],
   ]),
   ...because('of the platform or another library', [
     ...[
@@ -82,6 +96,7 @@ const DATA: Readonly<Record<string, string>> = {
       'TSParenthesizedType',
       'TSStringKeyword',
       'TSNumberKeyword',
+      'TSNeverKeyword',
       'TSBooleanKeyword',
       'TSUnknownKeyword',
       'TSAnyKeyword',
@@ -129,6 +144,14 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   reportOf: ({ reportOf }, options) => reportOf(limiter.peek('k'), options),
   respondTo: ({ respondTo }, options) => respondTo(limiter.peek('k'), options),
   compile: ({ compile }, options) => (Array.isArray(options) ? compile(options) : compile([], options)),
+  compileInPieces: ({ compileInPieces }, options) =>
+    Array.isArray(options)
+      ? compileInPieces(options, () => undefined)
+      : compileInPieces([], () => undefined, options),
+  readRulebook: ({ readRulebook }, options) => readRulebook([], options),
+  loadText: ({ loadText }, options) => loadText('domain: shop', 'shop.yaml', options),
+  startTimer: ({ startTimer }, options) => startTimer(() => undefined, 1, options),
+  parseRulebook: ({ parseRulebook }, options) => parseRulebook({ files: [], problems: [] }, options),
   Breaker: ({ Breaker }, options) => new Breaker(options, () => 0),
   createQueue: ({ createQueue }, options) => createQueue(limiter, options),
   DenyCache: ({ DenyCache }, options) => new DenyCache(store, options),
@@ -158,7 +181,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
 }
 
 /** Given with each call: a TypeError. */
-const PER_CALL = ['CostOption', 'ReserveOptions', 'Question', 'Request', 'DescriptorQuery']
+const PER_CALL = ['TimerOptions', 'CostOption', 'ReserveOptions', 'Question', 'Request', 'DescriptorQuery']
 
 /** Fields whose values are not looked at, or in another way than by their types, with the reason. */
 const UNCHECKED: Readonly<Record<string, string>> = {
@@ -191,7 +214,7 @@ describe.each(titled)('OF-20, OF-22, OF-25: %s, which', (_, parameter) => {
       const error = await thrownBy(() => call(parameter, made, given))
       const isOurs = perCall ? error instanceof TypeError : error?.name === 'ConfigError'
       const says = error !== undefined && (error.message.includes(path) || path === '')
-      const hints = right === undefined || error?.message.includes(right) === true
+      const hints = right === undefined || right.some((name) => error?.message.includes(name ?? '') === true)
       if (!isOurs || !says || !hints)
         missed.push(`${path || 'options'} of ${shown(given)}: ${error ?? 'accepted'}`)
     }
@@ -229,8 +252,8 @@ interface Mistake {
   readonly given: Options
   /** Where it is, as messages write it. */
   readonly path: string
-  /** The name that is meant. */
-  readonly right?: string | undefined
+  /** The names that may be meant: several can be as near. */
+  readonly right?: readonly (string | undefined)[]
 }
 
 function* mistakesOf({ shape, type }: Parameter): Generator<Mistake> {
@@ -275,7 +298,11 @@ function* inner(shape: Shape, path: string, type: string): Generator<Mistake> {
     const typo = name.slice(0, 1) + name.slice(2)
     if (name.length > 2 && !known.includes(typo)) {
       const given = { ...sample, [typo]: sampleOf(field.shape) }
-      yield { given, path: at.slice(0, at.length - name.length) + typo, right: nearest(typo, known) ?? name }
+      yield {
+        given,
+        path: at.slice(0, at.length - name.length) + typo,
+        right: [nearest(typo, known), nearest(typo, known.toReversed())],
+      }
     }
     if (field.needed && !isUnchecked(name, type)) yield { given: { ...sample, [name]: undefined }, path: at }
     if (field.shape.kind === 'any' || isUnchecked(name, type)) continue
@@ -292,7 +319,11 @@ function isUnchecked(name: string, type: string): boolean {
 function* offTheList(list: readonly unknown[], path: string): Generator<Mistake> {
   for (const word of list) {
     if (typeof word !== 'string' || word.length < 4) continue
-    yield { given: `${word.slice(0, -1)}~`, path, right: nearest(`${word.slice(0, -1)}~`, list as string[]) }
+    yield {
+      given: `${word.slice(0, -1)}~`,
+      path,
+      right: [nearest(`${word.slice(0, -1)}~`, list as string[])],
+    }
   }
 }
 

@@ -24,6 +24,7 @@ export {
   type RuleOptions,
   ruleErrors,
   ruleOf,
+  tarpitCheck,
   tarpitOf,
 } from './core/decide/rule.ts'
 export {

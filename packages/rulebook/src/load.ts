@@ -1,4 +1,4 @@
-import { checkOptions, flag, listOf, objectOf, textCheck } from '@sluice/limiter/options'
+import { checkOptions, flag, objectOf } from '@sluice/limiter/options'
 import type { Descriptor, Domain, Limit } from '@sluice/limiter/rules'
 import { lint } from './lint/lint.ts'
 import type { LoadOptions } from './load-options.ts'
@@ -6,7 +6,6 @@ import { type FileProblem, RulebookError } from './problem.ts'
 import { type RulebookFiles, readRulebook } from './read.ts'
 import { inOrder, type RuleFile, readRuleFile } from './rule-file.ts'
 
-const PATHS = listOf(textCheck, 'a list of files and folders')
 const OPTIONS = objectOf<LoadOptions>({ calendarMonths: flag })
 
 /**
@@ -20,7 +19,6 @@ export async function loadRulebook(
   paths: readonly string[],
   options: LoadOptions = {},
 ): Promise<readonly Domain[]> {
-  checkOptions(paths, PATHS, 'paths')
   checkOptions(options, OPTIONS)
   return parseRulebook(await readRulebook(paths), options)
 }
@@ -56,6 +54,7 @@ export function parseRulebook(
  * const [shop] = loadText('domain: shop\nlimits: [{ name: login, key: [ip], limit: 5/1m }]')
  */
 export function loadText(text: string, file = 'rulebook.yaml', options: LoadOptions = {}): readonly Domain[] {
+  checkOptions(options, OPTIONS)
   return rulebookOf([readRuleFile(text, file, options)], [])
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
+import { checkOptions, listOf, objectOf, textCheck, wholeFrom } from '@sluice/limiter/options'
 import type { FileProblem } from './problem.ts'
 import { type RulePaths, rulePaths, unreadable } from './rule-paths.ts'
 
@@ -23,6 +24,9 @@ export interface ReadOptions {
   readonly settleMs?: number
 }
 
+const PATHS = listOf(textCheck, 'a list of files and folders')
+const OPTIONS = objectOf<ReadOptions>({ settleMs: wholeFrom(0) })
+
 /** Looks at files that are being written, before they are refused; between two the settling time, at least this. */
 const MOST_LOOKS = 50
 const LEAST_WAIT_MS = 10
@@ -36,8 +40,11 @@ const MOST_WAIT_MS = 60_000
  */
 export async function readRulebook(
   paths: readonly string[],
-  { settleMs = 0 }: ReadOptions = {},
+  options: ReadOptions = {},
 ): Promise<RulebookFiles> {
+  checkOptions(paths, PATHS, 'paths')
+  checkOptions(options, OPTIONS)
+  const { settleMs = 0 } = options
   let before: string | undefined
   for (let look = 0; look < MOST_LOOKS; look++) {
     const found = await rulePaths(paths)

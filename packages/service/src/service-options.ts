@@ -1,7 +1,7 @@
+import { tarpitCheck } from '@sluice/limiter/decide'
 import type { Timers } from '@sluice/limiter/gate'
 import {
   anyOf,
-  durationCheck,
   flag,
   func,
   having,
@@ -111,9 +111,9 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     http: address,
     admin: address,
     adminHosts: listOf(textCheck),
-    respond: respondCheck,
-    tarpit: durationCheck,
+    tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),
+    respond: respondCheck,
     secret: textCheck,
     bounds: objectOf<Partial<Bounds>>({
       maxTextLength: bound,

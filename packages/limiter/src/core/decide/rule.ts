@@ -1,6 +1,7 @@
 import { ConfigError, errorsOf } from '../errors.ts'
 import {
   above0,
+  anything,
   checkOptions,
   durationCheck,
   flag,
@@ -8,6 +9,7 @@ import {
   type OptionFields,
   objectOf,
   oneOf,
+  recordOf,
   shareCheck,
   under,
   wholeFrom,
@@ -79,7 +81,8 @@ export interface RuleOptions {
   readonly cost?: number | undefined
 }
 
-const tarpitCheck: OptionCheck = (value, path) =>
+/** For how long answers that refuse may be held back: up to a minute. */
+export const tarpitCheck: OptionCheck = (value, path) =>
   durationCheck(value, path) ??
   (ticksOf(value as number | string) > MOST_TARPIT_MS * 1_000 ? ['one minute at most'] : undefined)
 
@@ -100,6 +103,7 @@ export const ruleFields: OptionFields<RuleOptions> = {
   cost: wholeFrom(0),
 }
 const RULE: OptionCheck = objectOf(ruleFields)
+const AN_OBJECT: OptionCheck = recordOf(anything)
 
 /**
  * Makes a rule of a plan and of what else was said.
@@ -150,14 +154,14 @@ function blockPlanOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
  * ruleErrors(plan, { soft: 2 }).map(({ message }) => message) // ['soft must be a number above 0, up to 1, not 2']
  */
 export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigError[] {
-  const given = Object.entries(options)
-  const wrong = errorsOf(
-    given.map(
+  const wrong = errorsOf([
+    () => checkOptions(options, AN_OBJECT),
+    ...Object.entries(options ?? {}).map(
       ([name, value]) =>
         () =>
           checkOptions({ [name]: value }, RULE),
     ),
-  )
+  ])
   if (wrong.length > 0) return wrong
   const { onLimit, block, prefetch, spread } = options
   const { name, traits } = plan.algorithm

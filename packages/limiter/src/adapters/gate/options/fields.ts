@@ -1,4 +1,5 @@
 import { POLICY_NAMES, policyFields } from '../../../core/decide/algorithms.ts'
+import { tarpitCheck } from '../../../core/decide/rule.ts'
 import { ConfigError, type FieldPath } from '../../../core/errors.ts'
 import { cidrCheck } from '../../../core/identify/cidr.ts'
 import {
@@ -143,7 +144,7 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   jitter: shareCheck,
   exposeHeaders: flag,
   requestPropertyName: textCheck,
-  tarpit: durationCheck,
+  tarpit: tarpitCheck,
   maxWaiting: wholeFrom(0),
   onLimitReached: func,
   name: textCheck,
