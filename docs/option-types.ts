@@ -51,6 +51,8 @@ const KEYWORDS: Readonly<Record<string, Shape>> = {
 /** Types that are computed from values, and what users bring along. */
 const KNOWN: Readonly<Record<string, Shape>> = {
   AlgorithmName: words(Object.keys(algorithms)),
+  Duration: { kind: 'text' },
+  KeyOf: { kind: 'any' },
   DialectName: words(Object.keys(dialects)),
   LevelWithSilent: words(['info', 'debug', 'silent']),
   AlgorithmSettings: {
@@ -176,6 +178,8 @@ function shapeOf(type: Node, scope: Scope): Shape {
       }
     case 'TSIntersectionType':
       return merged(type.types.map(inner))
+    case 'TSMappedType':
+      return { kind: 'map', each: inner(type.typeAnnotation) }
     case 'TSTypeLiteral':
       return objectOf(type.members, scope)
     case 'TSIndexedAccessType': {

@@ -85,6 +85,8 @@ const DATA: Readonly<Record<string, string>> = {
       'Dialects',
       'OptionFields',
       'HeaderLookup',
+      'SomeKeyOf',
+      'Keys',
       'Key',
       'ObjectHints',
     ],
@@ -162,6 +164,10 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   explainRequest: ({ explainRequest }, request) => explainRequest(rules, 'shop', request),
   matchDescriptors: ({ matchDescriptors }, list) => matchDescriptors(rules, 'shop', list),
   explainDescriptors: ({ explainDescriptors }, list) => explainDescriptors(rules, 'shop', list),
+  'Queue#wait': ({ createQueue }, options) => createQueue(limiter).wait('k', options),
+  'Queue#schedule': ({ createQueue }, options) =>
+    createQueue(limiter).schedule('k', () => undefined, options),
+  'Queue#wrap': ({ createQueue }, options) => createQueue(limiter).wrap(() => undefined, options),
   'RateLimitModule.forRoot': ({ RateLimitModule }, options) => RateLimitModule.forRoot(options),
   'RateLimitModule.forRootAsync': ({ RateLimitModule }, options) => RateLimitModule.forRootAsync(options),
   ...Object.fromEntries(
@@ -181,7 +187,16 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
 }
 
 /** Given with each call: a TypeError. */
-const PER_CALL = ['TimerOptions', 'CostOption', 'ReserveOptions', 'Question', 'Request', 'DescriptorQuery']
+const PER_CALL = [
+  'TimerOptions',
+  'WaitOptions',
+  'WrapOptions',
+  'CostOption',
+  'ReserveOptions',
+  'Question',
+  'Request',
+  'DescriptorQuery',
+]
 
 /** Fields whose values are not looked at, or in another way than by their types, with the reason. */
 const UNCHECKED: Readonly<Record<string, string>> = {

@@ -254,10 +254,11 @@ describe('Nest', () => {
   })
 
   it('OF-20: mistakes in the options of a handler show when the application starts', async () => {
-    const wrong = shortened('wrong', { limit: -1 })
+    expect(() => shortened('wrong', { limit: -1 })).toThrow('limit must be a whole number')
+    const wrong = shortened('wrong', { algorithm: 'fixed-window', limit: 1, burst: 3 })
     await expect(
       listen({ imports: [RateLimitModule.forRoot(options())], controllers: [wrong] }),
-    ).rejects.toThrow('limit must be a whole number')
+    ).rejects.toThrow('"burst" is not supported by fixed-window')
   })
 
   it('finds the sockets of Fastify, which are inside its requests and replies', async () => {

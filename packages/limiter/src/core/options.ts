@@ -112,7 +112,8 @@ export function checkCall(
   }
   if (names === 0 && !isPlain(options)) throw notCallOptions(options, fields, path)
   for (const name of needed) {
-    if (given[name] === undefined) throw new TypeError(`${pathText([...path, name])} must be given`)
+    if ((given[name] ?? undefined) === undefined)
+      throw new TypeError(`${pathText([...path, name])} must be given`)
   }
 }
 
