@@ -45,12 +45,18 @@ const KEYWORDS: Readonly<Record<string, Shape>> = {
   TSFunctionType: { kind: 'func' },
   TSUnknownKeyword: { kind: 'any' },
   TSAnyKeyword: { kind: 'any' },
+  TSNeverKeyword: { kind: 'any' },
 }
 
 /** Types that are computed from values, and what users bring along. */
 const KNOWN: Readonly<Record<string, Shape>> = {
   AlgorithmName: words(Object.keys(algorithms)),
   DialectName: words(Object.keys(dialects)),
+  Duration: { kind: 'text' },
+  KeyOf: { kind: 'any' },
+  SomeKeyOf: { kind: 'any' },
+  // What it checks are the types of what LimiterOptions describes.
+  CheckedPolicies: { kind: 'object', fields: new Map() },
   LevelWithSilent: words(['info', 'debug', 'silent']),
   AlgorithmSettings: {
     kind: 'object',
@@ -141,6 +147,8 @@ function anyFor(parameters: Node): Map<string, Shape> {
 function nameOf(type: Node): string {
   if (type?.type === 'TSTypeOperator') return nameOf(type.typeAnnotation)
   if (type?.type === 'TSArrayType') return nameOf(type.elementType)
+  if (type?.type === 'TSIntersectionType' && nameOf(type.types[1]) === 'CheckedPolicies')
+    return nameOf(type.types[0])
   if (type?.type === 'TSUnionType')
     return nameOf(type.types.find((each: Node) => each.type !== 'TSUndefinedKeyword'))
   if (['Pick', 'Readonly', 'Iterable', 'Promise'].includes(type?.typeName?.name)) {
@@ -163,6 +171,8 @@ function shapeOf(type: Node, scope: Scope): Shape {
       return { kind: 'list', each: inner(type.elementType) }
     case 'TSTupleType':
       return { kind: 'list', each: { kind: 'any' } }
+    case 'TSMappedType':
+      return { kind: 'map', each: inner(type.typeAnnotation) }
     case 'TSLiteralType':
       return words([type.literal.value])
     case 'TSUnionType':

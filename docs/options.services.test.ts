@@ -64,6 +64,7 @@ const DATA: Readonly<Record<string, string>> = {
       'ActualCost',
       'CostByName',
       'KeyOf',
+      'SomeKeyOf',
       'Keys',
       'OptionCheck',
       'CallFields',
@@ -147,6 +148,9 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
       (_: Made, options: Options) => (limiter as Options)[verb]('k', options),
     ]),
   ),
+  'Queue#wait': ({ createQueue }, options) => createQueue(limiter).wait('k', options),
+  'Queue#schedule': ({ createQueue }, options) => createQueue(limiter).schedule('k', () => 0, options),
+  'Queue#wrap': ({ createQueue }, options) => createQueue(limiter).wrap(() => 0, options),
   ...Object.fromEntries(
     ['match', 'check', 'peek', 'reserve', 'reset', 'block', 'unblock'].map((verb) => [
       `Pipeline#${verb}`,
@@ -158,7 +162,15 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
 }
 
 /** Given with each call: a TypeError. */
-const PER_CALL = ['CostOption', 'ReserveOptions', 'Question', 'Request', 'DescriptorQuery']
+const PER_CALL = [
+  'CostOption',
+  'WaitOptions',
+  'WrapOptions',
+  'ReserveOptions',
+  'Question',
+  'Request',
+  'DescriptorQuery',
+]
 
 /** Fields whose values are not looked at, or in another way than by their types, with the reason. */
 const UNCHECKED: Readonly<Record<string, string>> = {

@@ -115,6 +115,11 @@ export type CheckedDurations<T> = {
       : T[K]
 }
 
+/** Policies as they are inferred, with their durations checked. */
+export interface CheckedPolicies<Policies> {
+  readonly policies: Policies & CheckedDurations<Policies>
+}
+
 /** The fields that policies name. */
 export type FieldOf<Policies> = {
   [Name in keyof Policies]: Policies[Name] extends { readonly key?: infer Field } ? Field & string : never
@@ -199,9 +204,7 @@ export function createLimiter<
   const Policies extends Readonly<Record<string, LimiterPolicy>>,
   Async extends boolean = false,
 >(
-  options: LimiterOptions<keyof Policies & string, Async> & {
-    readonly policies: Policies & CheckedDurations<Policies>
-  },
+  options: LimiterOptions<keyof Policies & string, Async> & CheckedPolicies<Policies>,
 ): Limiter<keyof Policies & string, Async, FieldOf<Policies>>
 export function createLimiter<Async extends boolean>(
   options: LimiterOptions<string, Async>,
