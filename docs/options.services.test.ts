@@ -86,6 +86,7 @@ const DATA: Readonly<Record<string, string>> = {
       'TSBooleanKeyword',
       'TSUnknownKeyword',
       'TSAnyKeyword',
+      'TSNeverKeyword',
     ],
   ]),
 }
