@@ -54,6 +54,11 @@ const KNOWN: Readonly<Record<string, Shape>> = {
   Duration: { kind: 'text' },
   KeyOf: { kind: 'any' },
   DialectName: words(Object.keys(dialects)),
+  Duration: { kind: 'text' },
+  KeyOf: { kind: 'any' },
+  SomeKeyOf: { kind: 'any' },
+  // What it checks are the types of what LimiterOptions describes.
+  CheckedPolicies: { kind: 'object', fields: new Map() },
   LevelWithSilent: words(['info', 'debug', 'silent']),
   AlgorithmSettings: {
     kind: 'object',
@@ -145,6 +150,8 @@ function anyFor(parameters: Node): Map<string, Shape> {
 function nameOf(type: Node): string {
   if (type?.type === 'TSTypeOperator') return nameOf(type.typeAnnotation)
   if (type?.type === 'TSArrayType') return nameOf(type.elementType)
+  if (type?.type === 'TSIntersectionType' && nameOf(type.types[1]) === 'CheckedPolicies')
+    return nameOf(type.types[0])
   if (type?.type === 'TSUnionType')
     return nameOf(type.types.find((each: Node) => each.type !== 'TSUndefinedKeyword'))
   if (['Pick', 'Readonly', 'Iterable', 'Promise'].includes(type?.typeName?.name)) {
@@ -167,6 +174,8 @@ function shapeOf(type: Node, scope: Scope): Shape {
       return { kind: 'list', each: inner(type.elementType) }
     case 'TSTupleType':
       return { kind: 'list', each: { kind: 'any' } }
+    case 'TSMappedType':
+      return { kind: 'map', each: inner(type.typeAnnotation) }
     case 'TSLiteralType':
       return words([type.literal.value])
     case 'TSUnionType':

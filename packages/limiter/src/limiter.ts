@@ -2,7 +2,6 @@ import { type Policy, planOf, policyWith } from './core/decide/algorithms.ts'
 import type { BlockOptions } from './core/decide/block/block.ts'
 import { type CostByName, checkedCost } from './core/decide/cost.ts'
 import type { Decision } from './core/decide/decision.ts'
-import type { CalendarPeriod } from './core/decide/policy.ts'
 import { type OnLimit, type OnStoreError, type Rule, ruleFields, ruleOf } from './core/decide/rule.ts'
 import { ConfigError } from './core/errors.ts'
 import {
@@ -30,14 +29,12 @@ import { type Store, storeCheck } from './stores/store.ts'
 import { type Taken, takeUpTo } from './take-up-to.ts'
 
 /** A policy as a limiter takes it. */
-export interface LimiterPolicy<Field extends string = string, Text extends string = string> extends Policy {
-  /** Milliseconds, text such as `10s`, or a calendar period. For `concurrency`: how long a slot is held unless released. */
-  readonly period: number | Duration<Text> | CalendarPeriod
+export interface LimiterPolicy extends Policy {
   /**
    * The field of the keys that counts here: with `key: 'tenant'` the limiter is asked by `{ tenant: 't1', … }`. All
    * policies of a limiter have one, or none.
    */
-  readonly key?: Field
+  readonly key?: string
   /** Decides and reports, never refuses. */
   readonly shadow?: boolean
   /** Share of the limit in use, above 0 to 1, from which decisions are marked `soft`. */
@@ -50,7 +47,7 @@ export interface LimiterPolicy<Field extends string = string, Text extends strin
   /** What becomes of a request while the store is slow or down, where it is a FallbackStore. Default `open`. */
   readonly onStoreError?: OnStoreError
   /** After so many refusals within a time, refuse everything for a time. */
-  readonly block?: BlockOptions<Text>
+  readonly block?: BlockOptions
   /**
    * Units that each node may take ahead, where the store is a PrefetchStore: a whole number ≥ 2, of which the capacity
    * counts at most. Only in a limiter of one policy: several are decided as one, by the store.
@@ -58,16 +55,11 @@ export interface LimiterPolicy<Field extends string = string, Text extends strin
   readonly prefetch?: number
 }
 
-export interface LimiterOptions<
-  Name extends string,
-  Async extends boolean,
-  Field extends string = string,
-  Text extends string = string,
-> {
+export interface LimiterOptions<Name extends string, Async extends boolean> {
   /** Keeps this limiter's counters apart from others' in the same store. Default `limiter`. */
   readonly name?: string
   /** By name; a request must be admitted by all of them. */
-  readonly policies: Readonly<Record<Name, LimiterPolicy<Field, Text>>>
+  readonly policies: Readonly<Record<Name, LimiterPolicy>>
   /** Default: a MemoryStore of its own, which answers at once, without a promise. */
   readonly store?: Store<Async>
   /** Lets `block` refuse a key by hand, at the price of one more look-up for each decision. */
@@ -111,6 +103,27 @@ const OPTIONS = /* @__PURE__ */ objectOf<LimiterOptions<string, boolean>>(
 /** What calls take; the values are checked where they are used. */
 const COST: CallFields = new Map([['cost', '']])
 const COST_AND_TTL: CallFields = new Map([...COST, ['ttl', '']])
+
+/** The same policies, where each literal that should be a duration is one. */
+export type CheckedDurations<T> = {
+  readonly [K in keyof T]: T[K] extends string
+    ? K extends 'period' | 'within' | 'for'
+      ? Duration<T[K]>
+      : T[K]
+    : T[K] extends object
+      ? CheckedDurations<T[K]>
+      : T[K]
+}
+
+/** Policies as they are inferred, with their durations checked. */
+export interface CheckedPolicies<Policies> {
+  readonly policies: Policies & CheckedDurations<Policies>
+}
+
+/** The fields that policies name. */
+export type FieldOf<Policies> = {
+  [Name in keyof Policies]: Policies[Name] extends { readonly key?: infer Field } ? Field & string : never
+}[keyof Policies]
 
 /** What a limiter is asked by: one key for all its policies, or, where they name fields, an object of keys. */
 export type KeyOf<Field extends string> = string extends Field
@@ -188,11 +201,11 @@ export interface Limiter<
  * const { allowed, retryAfterMs } = limiter.check('ada')
  */
 export function createLimiter<
-  const Name extends string,
+  const Policies extends Readonly<Record<string, LimiterPolicy>>,
   Async extends boolean = false,
-  const Field extends string = never,
-  const Text extends string = never,
->(options: LimiterOptions<Name, Async, Field, Text>): Limiter<Name, Async, Field>
+>(
+  options: LimiterOptions<keyof Policies & string, Async> & CheckedPolicies<Policies>,
+): Limiter<keyof Policies & string, Async, FieldOf<Policies>>
 export function createLimiter<Async extends boolean>(
   options: LimiterOptions<string, Async>,
 ): Limiter<string, Async, string> {

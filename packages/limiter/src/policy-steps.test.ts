@@ -177,6 +177,18 @@ describe('types', () => {
     expect(wrong).toBeTypeOf('function')
     const policy = { algorithm: 'gcra', limit: 1 } as const
     createLimiter({ policies: { a: { ...policy, period: '3h' }, b: { ...policy, period: 'week' } } })
+    const day = {
+      algorithm: 'fixed-window',
+      limit: 1,
+      period: { calendar: 'day', zone: 'Europe/Paris' },
+    } as const
+    createLimiter({
+      policies: {
+        a: { ...policy, period: '3h', key: 'x' },
+        b: { ...policy, period: 'week', key: 'y' },
+        c: { ...day, key: 'z' },
+      },
+    }).check({ x: '1', y: '2', z: '3' })
     const text: string = '90s'
     createLimiter({
       policies: {

@@ -72,6 +72,8 @@ const CONSTANT: Readonly<Record<string, string>> = {
   'cli/src/main.ts': 'a constant of a command',
   'cli/src/stores.ts': 'a constant',
   'service/src/admin/health.ts': 'a constant',
+  'service/src/http/batch.ts': 'timeouts of a socket, by Node',
+  'service/src/turns.ts': 'a turn of the event loop',
   'service/src/drain.ts': 'an interval of 50 ms',
   'service/src/rules/rules-watcher.ts': 'an interval that no option sets',
 }

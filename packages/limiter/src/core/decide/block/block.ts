@@ -1,16 +1,16 @@
 import { checkOptions, durationCheck, type OptionCheck, objectOf, wholeFrom } from '../../options.ts'
-import { type Duration, ticksOf } from '../../time.ts'
+import { ticksOf } from '../../time.ts'
 import type { Cells, Recovery, StatePlan } from '../algorithm.ts'
 import { MAX } from '../integers.ts'
 
 /** After how many refusals, within which time, a rule refuses everything, and for how long. */
-export interface BlockOptions<Text extends string = string> {
+export interface BlockOptions {
   /** Refusals; a whole number from 1. */
   readonly after: number
   /** Milliseconds or text such as `30s`: refusals further apart are not counted together. */
-  readonly within: number | Duration<Text>
+  readonly within: number | string
   /** Milliseconds or text such as `5m`: how long everything is refused then. */
-  readonly for: number | Duration<Text>
+  readonly for: number | string
 }
 
 /** What block options may be. */
