@@ -51,8 +51,6 @@ const KEYWORDS: Readonly<Record<string, Shape>> = {
 /** Types that are computed from values, and what users bring along. */
 const KNOWN: Readonly<Record<string, Shape>> = {
   AlgorithmName: words(Object.keys(algorithms)),
-  Duration: { kind: 'text' },
-  KeyOf: { kind: 'any' },
   DialectName: words(Object.keys(dialects)),
   Duration: { kind: 'text' },
   KeyOf: { kind: 'any' },

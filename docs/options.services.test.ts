@@ -178,9 +178,6 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
       (_: Made, options: Options) => (limiter as Options)[verb]('k', options),
     ]),
   ),
-  'Queue#wait': ({ createQueue }, options) => createQueue(limiter).wait('k', options),
-  'Queue#schedule': ({ createQueue }, options) => createQueue(limiter).schedule('k', () => 0, options),
-  'Queue#wrap': ({ createQueue }, options) => createQueue(limiter).wrap(() => 0, options),
   ...Object.fromEntries(
     ['match', 'check', 'peek', 'reserve', 'reset', 'block', 'unblock'].map((verb) => [
       `Pipeline#${verb}`,
