@@ -172,8 +172,6 @@ function shapeOf(type: Node, scope: Scope): Shape {
       return { kind: 'list', each: inner(type.elementType) }
     case 'TSTupleType':
       return { kind: 'list', each: { kind: 'any' } }
-    case 'TSMappedType':
-      return { kind: 'map', each: inner(type.typeAnnotation) }
     case 'TSLiteralType':
       return words([type.literal.value])
     case 'TSUnionType':

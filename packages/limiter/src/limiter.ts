@@ -105,7 +105,7 @@ const COST: CallFields = new Map([['cost', '']])
 const COST_AND_TTL: CallFields = new Map([...COST, ['ttl', '']])
 
 /** The same policies, where each literal that should be a duration is one. */
-export type CheckedDurations<T> = {
+type CheckedDurations<T> = {
   readonly [K in keyof T]: T[K] extends string
     ? K extends 'period' | 'within' | 'for'
       ? Duration<T[K]>
