@@ -1,9 +1,12 @@
 // Brings the real servers that the tests start: from the system's packages, where they are not there yet.
 import { spawnSync } from 'node:child_process'
 
-const needed = { 'redis-server': 'redis-server', 'redis-sentinel': 'redis-sentinel' }
+const needed = { 'redis-server': 'redis-server', 'redis-sentinel': 'redis-sentinel', nginx: 'nginx-light' }
 
-const missing = Object.entries(needed).filter(([program]) => spawnSync('which', [program]).status !== 0)
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` }
+const missing = Object.entries(needed).filter(
+  ([program]) => spawnSync('which', [program], { env }).status !== 0,
+)
 if (missing.length > 0) {
   const packages = [...new Set(missing.map(([, name]) => name))]
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']

@@ -89,6 +89,8 @@ const ONE_COPY = `
 const WORKER = `
   import { createLimiter } from '@sluice/limiter'
   import { rateLimit } from '@sluice/limiter/adapters/fetch'
+  import { RedisStore } from '@sluice/limiter/stores/redis'
+  new RedisStore({ send: async () => [] })
   const limit = rateLimit({ limit: 2, period: '1m', key: () => 'all' })
   export default { fetch: limit.wrap(() => new Response('hello')), used: createLimiter }`
 

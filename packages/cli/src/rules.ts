@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { compile, type Domain, type Rules } from '@sluice/limiter/rules'
 import { loadRulebook } from '@sluice/rulebook'
 import { unknownName } from './arguments.ts'
+import type { Values } from './command.ts'
 import type { Io } from './io.ts'
 import { secretOf } from './secrets.ts'
 import { UsageError } from './usage-error.ts'
@@ -11,12 +12,26 @@ export interface LoadedRules {
   readonly rules: Rules
 }
 
+/** What every command that loads rules has an option for. */
+export const RULES_OPTIONS: {
+  readonly 'calendar-months': { readonly type: 'boolean'; readonly help: string }
+} = {
+  'calendar-months': {
+    type: 'boolean',
+    help: 'unit: month of descriptors is a calendar month in UTC, not 30 days',
+  },
+}
+
 /** Loads files and folders as one rulebook. @throws RulebookError, or UsageError when there is nothing to load */
-export async function loadRules(paths: readonly string[], io: Io): Promise<LoadedRules> {
+export async function loadRules(
+  paths: readonly string[],
+  { 'calendar-months': calendarMonths = false }: Values<typeof RULES_OPTIONS>,
+  io: Io,
+): Promise<LoadedRules> {
   checkPaths(paths)
-  const domains = await loadRulebook(paths)
+  const domains = await loadRulebook(paths, { calendarMonths })
   const secret = await secretOf('SLUICE_SECRET', io)
-  return { domains, rules: compile(domains, secret === undefined ? {} : { secret }) }
+  return { domains, rules: compile(domains, { calendarMonths, ...(secret !== undefined && { secret }) }) }
 }
 
 /** @throws UsageError unless each is there */

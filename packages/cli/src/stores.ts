@@ -1,5 +1,5 @@
 import { setTimeout as elapsed } from 'node:timers/promises'
-import { type Clock, MemoryStore, type Store, StoreError } from '@sluice/limiter'
+import { type Clock, MemoryStore, type MemoryStoreOptions, type Store, StoreError } from '@sluice/limiter'
 import { planOf } from '@sluice/limiter/algorithms'
 import { ruleOf } from '@sluice/limiter/decide'
 import { RedisStore } from '@sluice/limiter/stores/redis'
@@ -36,14 +36,16 @@ const LAST_WORDS = 1_000
  * The store of a `--store` value.
  * @param clock takes the place of the store's own; for conformance runs alone
  * @param warn is called, in place of an error, for a Redis that does not answer: it is connected to when it is there
+ * @param caps of a store in this process
  * @throws UsageError for a value that is none; StoreError
  */
 export async function openStore(
   url: string,
   clock?: Clock,
   warn?: (message: string) => void,
+  caps: Pick<MemoryStoreOptions, 'maxKeys' | 'maxBytes'> = {},
 ): Promise<Store> {
-  if (url === 'memory') return new MemoryStore(clock && { clock })
+  if (url === 'memory') return new MemoryStore({ ...caps, ...(clock && { clock }) })
   const address = readRedisUrl(url)
   if (address === undefined) throw new UsageError(`no such store: write ${STORE_HELP}`)
   const connection = await createRedisClient(address)

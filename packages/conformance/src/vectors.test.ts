@@ -55,7 +55,7 @@ describe('the vectors', () => {
       file({ policy: { ...policy, limit: -1 }, steps: [step] }),
       'scenarios[0].policy: limit must be a whole number',
     ],
-    [file({ policy: { ...policy, algorithm: 'magic' }, steps: [step] }), 'no algorithm is named "magic"'],
+    [file({ policy: { ...policy, algorithm: 'magic' }, steps: [step] }), 'algorithm must be token-bucket'],
     [file({ policy, steps: [{ ...step, cost: 0.5 }] }), 'scenarios[0].steps[0].cost must be a whole number'],
     [
       file({ policy, steps: [{ ...step, expect: { retry: 1 } }] }),

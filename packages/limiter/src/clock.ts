@@ -1,7 +1,12 @@
+import { having, type OptionCheck } from './core/options.ts'
+
 /** Tells the time in whole microseconds since the Unix epoch. */
 export interface Clock {
   now(): number
 }
+
+/** What a clock in options has to have. */
+export const clockCheck: OptionCheck = having('a clock', 'now')
 
 /**
  * The process's monotonic clock, set to the wall clock once: it never steps, whatever an administrator or NTP does

@@ -6,7 +6,7 @@ export {
   chargesOf,
 } from './core/decide/charges.ts'
 export { admitted, binding } from './core/decide/combine.ts'
-export { checkedCost, isCost } from './core/decide/cost.ts'
+export { type CostByName, checkedCost, isCost } from './core/decide/cost.ts'
 export {
   type Decision,
   decisionOf,
@@ -24,6 +24,8 @@ export {
   type RuleOptions,
   ruleErrors,
   ruleOf,
+  tarpitCheck,
+  tarpitOf,
 } from './core/decide/rule.ts'
 export {
   block,

@@ -1,5 +1,4 @@
 import { type ActualCost, actualCostOf, chargesOf, correctedBy } from './core/decide/charges.ts'
-import { checkedCost } from './core/decide/cost.ts'
 import { type Decision, decisionOf, keepCorrected, type Receipt, receiptOf } from './core/decide/decision.ts'
 import { MAX } from './core/decide/integers.ts'
 import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
@@ -43,9 +42,10 @@ export interface Engine<Async extends boolean = boolean> {
   correct(domain: string, charges: readonly Charge[], once?: Once): MaybePromise<boolean, Async>
   /**
    * Gives back what a decision charged, or `amount` of it: once, and all refunds together no more than was charged.
+   * Of rules that an amount by name does not name, nothing. Slots that are held are released.
    * @throws TypeError for what is not a decision, or an amount that is no cost
    */
-  refund(domain: string, decision: Decision, amount?: number): MaybePromise<boolean, Async>
+  refund(domain: string, decision: Decision, amount?: ActualCost): MaybePromise<boolean, Async>
   /** Forgets what keys have used, and their blocks. */
   reset(states: readonly StateName[]): MaybePromise<void, Async>
   /**
@@ -112,8 +112,8 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
     settle: (domain, decision, actual, once) => settle(domain, decision, actualCostOf(actual), once),
     correct,
     refund(domain, decision, amount) {
-      const given = amount === undefined ? MAX : checkedCost(amount)
-      return settle(domain, decision, (_, cost) => Math.max(0, cost - given))
+      const amountOf = actualCostOf(amount ?? MAX)
+      return settle(domain, decision, (step, cost) => Math.max(0, cost - (amountOf(step) ?? 0)))
     },
     reset: (states) => all(states.map((state) => store.reset(state))),
     block(states, duration) {

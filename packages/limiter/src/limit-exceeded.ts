@@ -12,11 +12,17 @@ import { SluiceError } from './core/errors.ts'
  */
 export class LimitExceeded extends SluiceError {
   readonly decision: Decision
+  /**
+   * Milliseconds until the same cost is admitted: the decision's, or of a queue how long its turn would take at least;
+   * `null`: no wait helps.
+   */
+  readonly retryAfterMs: number | null
 
-  constructor(decision: Decision) {
-    const { policy, retryAfterMs } = decision
+  constructor(decision: Decision, retryAfterMs: number | null = decision.retryAfterMs) {
+    const { policy } = decision
     const wait = retryAfterMs === null ? 'waiting will not help' : `retry in ${Math.ceil(retryAfterMs)} ms`
     super('ERR_SLUICE_LIMIT_EXCEEDED', `over the limit ${JSON.stringify(policy)}: ${wait}`)
     this.decision = decision
+    this.retryAfterMs = retryAfterMs
   }
 }

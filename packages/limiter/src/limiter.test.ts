@@ -16,7 +16,7 @@ describe('limiter', () => {
       policies: { api: { algorithm: 'token-bucket', limit: 2, period: '1s', burst: 4 } },
     })
     const decision = limiter.check('ada')
-    expectTypeOf(decision).toEqualTypeOf<Decision>()
+    expectTypeOf(decision).toEqualTypeOf<Decision<'api'>>()
     expect(decision).toMatchObject({
       allowed: true,
       policy: 'api',
@@ -29,7 +29,7 @@ describe('limiter', () => {
 
   it('tells the fifth of five at once to come back in 500 ms', () => {
     const limiter = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: { api: { algorithm: 'token-bucket', limit: 2, period: '1s', burst: 4 } },
     })
     const waits = [1, 2, 3, 4, 5].map(() => limiter.check('ada').retryAfterMs)
@@ -56,7 +56,7 @@ describe('limiter', () => {
 
   it('FB-073: two policies with one key have a counter each', () => {
     const limiter = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: {
         minute: { algorithm: 'fixed-window', limit: 5, period: '1m' },
         day: { algorithm: 'fixed-window', limit: 50, period: '1d' },
@@ -74,7 +74,7 @@ describe('limiter', () => {
 
   it('T01: a refusal is not charged: of 10, 8 and then 5 and then 2 are asked', () => {
     const limiter = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: { p: { algorithm: 'fixed-window', limit: 10, period: '1m' } },
     })
     expect([8, 5, 2].map((cost) => limiter.check('k', { cost }).allowed)).toEqual([true, false, true])
@@ -82,7 +82,7 @@ describe('limiter', () => {
 
   it('FB-035, T66: refuses a cost that is no whole number as a mistake, and changes nothing', () => {
     const limiter = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: { p: { algorithm: 'gcra', limit: 10, period: '1m' } },
     })
     limiter.check('k', { cost: 5 })
@@ -103,7 +103,7 @@ describe('limiter', () => {
 
   it('says never, not a number, when no wait helps', () => {
     const limiter = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: { p: { algorithm: 'gcra', limit: 10, period: '1m' } },
     })
     expect(limiter.check('k', { cost: 11 })).toMatchObject({
@@ -112,7 +112,7 @@ describe('limiter', () => {
       remaining: 10,
     })
     const none = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: { p: { algorithm: 'fixed-window', limit: 0, period: '1m' } },
     })
     expect(none.check('k')).toMatchObject({ allowed: false, retryAfterMs: null, remaining: 0 })
@@ -141,7 +141,10 @@ describe('limiter', () => {
       `${'x'.repeat(10_239)}y`,
     ]
     for (const algorithm of ['gcra', 'sliding-window-log'] as const) {
-      const limiter = createLimiter({ ...setUp(), policies: { p: { algorithm, limit: 1, period: '1m' } } })
+      const limiter = createLimiter({
+        store: setUp().store,
+        policies: { p: { algorithm, limit: 1, period: '1m' } },
+      })
       for (const key of keys) expect(limiter.check(key).allowed, JSON.stringify(key)).toBe(true)
       for (const key of keys) expect(limiter.check(key).allowed, JSON.stringify(key)).toBe(false)
     }
@@ -156,7 +159,7 @@ describe('limiter', () => {
 
   it('peeks without charging', () => {
     const limiter = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: { p: { algorithm: 'gcra', limit: 2, period: '1m' } },
     })
     expect([1, 2, 3].map(() => limiter.peek('k').remaining)).toEqual([2, 2, 2])
@@ -165,7 +168,7 @@ describe('limiter', () => {
 
   it('resets one key, and only that', () => {
     const limiter = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: {
         a: { algorithm: 'gcra', limit: 1, period: '1m' },
         b: { algorithm: 'sliding-window-log', limit: 1, period: '1m' },
@@ -178,7 +181,7 @@ describe('limiter', () => {
 
   it('keeps shadow policies from refusing anything', () => {
     const limiter = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: {
         live: { algorithm: 'gcra', limit: 5, period: '1m' },
         tried: { algorithm: 'gcra', limit: 1, period: '1m', shadow: true },
@@ -192,7 +195,7 @@ describe('limiter', () => {
 
   it('marks decisions past the soft threshold', () => {
     const limiter = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: { p: { algorithm: 'gcra', limit: 5, period: '1m', soft: 0.8 } },
     })
     expect([1, 2, 3, 4, 5].map(() => limiter.check('k').policies[0]!.soft ?? false)).toEqual([
@@ -295,7 +298,7 @@ describe('reservations and refunds', () => {
   const policies = { tokens: { algorithm: 'token-bucket', limit: 100, period: '100s' } } as const
 
   it('settles for less, for more, and gives back', () => {
-    const limiter = createLimiter({ ...setUp(), policies })
+    const limiter = createLimiter({ store: setUp().store, policies })
     const left = () => limiter.peek('k').remaining
     const less = limiter.reserve('k', { cost: 50 })
     expect(left()).toBe(50)
@@ -308,14 +311,14 @@ describe('reservations and refunds', () => {
   })
 
   it('settles once', () => {
-    const limiter = createLimiter({ ...setUp(), policies })
+    const limiter = createLimiter({ store: setUp().store, policies })
     const reservation = limiter.reserve('k', { cost: 50 })
     expect([reservation.cancel(), reservation.cancel(), reservation.commit(0)]).toEqual([true, false, false])
     expect(limiter.peek('k').remaining).toBe(100)
   })
 
   it('FB-048: charges into debt, bounded, and then says exactly how long the debt lasts', () => {
-    const limiter = createLimiter({ ...setUp(), policies })
+    const limiter = createLimiter({ store: setUp().store, policies })
     limiter.reserve('k', { cost: 1 }).commit(142)
     expect(limiter.check('k')).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 43_000 })
     limiter.reserve('other', { cost: 1 }).commit(2 ** 53 - 1)
@@ -332,7 +335,7 @@ describe('reservations and refunds', () => {
   })
 
   it('has nothing to settle when it was refused', () => {
-    const limiter = createLimiter({ ...setUp(), policies })
+    const limiter = createLimiter({ store: setUp().store, policies })
     const reservation = limiter.reserve('k', { cost: 101 })
     expect(reservation.decision.allowed).toBe(false)
     expect(reservation.commit(5)).toBe(false)
@@ -352,7 +355,7 @@ describe('reservations and refunds', () => {
   })
 
   it('T14: a refund never mints above capacity', () => {
-    const limiter = createLimiter({ ...setUp(), policies })
+    const limiter = createLimiter({ store: setUp().store, policies })
     const decision = limiter.check('k', { cost: 10 })
     limiter.refund(decision, 1_000)
     limiter.refund(decision)
@@ -360,7 +363,7 @@ describe('reservations and refunds', () => {
   })
 
   it('refunds a part of what a decision charged', () => {
-    const limiter = createLimiter({ ...setUp(), policies })
+    const limiter = createLimiter({ store: setUp().store, policies })
     limiter.refund(limiter.check('k', { cost: 10 }), 4)
     expect(limiter.peek('k').remaining).toBe(94)
   })
@@ -399,7 +402,7 @@ describe('reservations and refunds', () => {
 
   it('FB-090: of 10,000 tokens a minute, ten streams of 1,000 pass, however they were estimated', () => {
     const limiter = createLimiter({
-      ...setUp(),
+      store: setUp().store,
       policies: { tpm: { algorithm: 'fixed-window', limit: 10_000, period: '1m' } },
     })
     let passed = 0
@@ -420,14 +423,13 @@ describe('reservations and refunds', () => {
       resetAfterMs: 1,
       delayMs: 0,
     })
-    const store = {
-      async: false as const,
+    const store = Object.assign(new MemoryStore(), {
       decide: (steps: readonly unknown[]) =>
         Object.freeze({ allowed: true, at: 0, figures: Object.freeze(steps.map(() => figures)) }),
-    }
+    })
     const policy = { algorithm: 'gcra', limit: 10, period: '1m', soft: 0.5 } as const
     const limiter = createLimiter({
-      store: store as never,
+      store,
       policies: { a: policy, b: { ...policy, shadow: true } },
     })
     const { policy: binding, policies } = limiter.check('k')
@@ -471,7 +473,10 @@ describe('reservations and refunds', () => {
 
   it('OF-06: gives a decision back once, in parts or as a whole, and never more than it took', () => {
     for (const { name, policy } of variantsOf()) {
-      const limiter = createLimiter({ ...setUp(), policies: { p: { ...policy, limit: 10, period: '1m' } } })
+      const limiter = createLimiter({
+        store: setUp().store,
+        policies: { p: { ...policy, limit: 10, period: '1m' } },
+      })
       const first = limiter.check('k', { cost: 4 })
       limiter.check('k', { cost: 4 })
       for (let i = 0; i < 2; i++) limiter.refund(first)
@@ -487,7 +492,7 @@ describe('reservations and refunds', () => {
 
   it('OF-02: never gives a turn of a queue to two requests', () => {
     const queue = { algorithm: 'leaky-bucket', limit: 1, period: '1s', burst: 10 } as const
-    const limiter = createLimiter({ ...setUp(), policies: { queue } })
+    const limiter = createLimiter({ store: setUp().store, policies: { queue } })
     const [a, b, c] = [1, 2, 3].map(() => limiter.reserve('k'))
     expect([a, b, c].map((own) => own!.decision.delayMs)).toEqual([0, 1_000, 2_000])
     b!.cancel()
@@ -497,7 +502,10 @@ describe('reservations and refunds', () => {
 
   it('OF-06: gives back once what was refunded and cancelled, or committed and refunded', () => {
     for (const { name, policy } of variantsOf((name) => name !== 'concurrency')) {
-      const limiter = createLimiter({ ...setUp(), policies: { p: { ...policy, limit: 20, period: '1m' } } })
+      const limiter = createLimiter({
+        store: setUp().store,
+        policies: { p: { ...policy, limit: 20, period: '1m' } },
+      })
       limiter.check('k', { cost: 6 })
       const cancelled = limiter.reserve('k', { cost: 4 })
       limiter.refund(cancelled.decision, 3)

@@ -1,25 +1,49 @@
-import { type Policy, planOf } from './core/decide/algorithms.ts'
+import { type Policy, planOf, policyWith } from './core/decide/algorithms.ts'
 import type { BlockOptions } from './core/decide/block/block.ts'
-import { checkedCost } from './core/decide/cost.ts'
+import { type CostByName, checkedCost } from './core/decide/cost.ts'
 import type { Decision } from './core/decide/decision.ts'
-import { type OnStoreError, type Rule, ruleOf } from './core/decide/rule.ts'
-import type { Step } from './core/decide/step.ts'
+import { type OnLimit, type OnStoreError, type Rule, ruleFields, ruleOf } from './core/decide/rule.ts'
 import { ConfigError } from './core/errors.ts'
-import { escaped, joinParts } from './core/identify/key-text.ts'
+import {
+  type CallFields,
+  checkCall,
+  checkOptions,
+  flag,
+  func,
+  type OptionFields,
+  objectOf,
+  recordOf,
+  textCheck,
+  that,
+  under,
+} from './core/options.ts'
+import type { Duration } from './core/time.ts'
 import { createEngine, type Reserved } from './engine.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
 import type { Observer } from './observe/events.ts'
+import { type Key, type Keys, type PolicyRule, PolicySteps } from './policy-steps.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
 import { MemoryStore } from './stores/memory.ts'
-import type { Store } from './stores/store.ts'
+import { type Store, storeCheck } from './stores/store.ts'
+import { type Taken, takeUpTo } from './take-up-to.ts'
 
 /** A policy as a limiter takes it. */
 export interface LimiterPolicy extends Policy {
+  /**
+   * The field of the keys that counts here: with `key: 'tenant'` the limiter is asked by `{ tenant: 't1', … }`. All
+   * policies of a limiter have one, or none.
+   */
+  readonly key?: string
   /** Decides and reports, never refuses. */
   readonly shadow?: boolean
   /** Share of the limit in use, above 0 to 1, from which decisions are marked `soft`. */
   readonly soft?: number
+  /**
+   * `delay`: requests past `soft` are admitted with a `delayMs`, until the limit is reached. Default `deny`: the limit
+   * alone counts.
+   */
+  readonly onLimit?: Exclude<OnLimit, 'deprioritize'>
   /** What becomes of a request while the store is slow or down, where it is a FallbackStore. Default `open`. */
   readonly onStoreError?: OnStoreError
   /** After so many refusals within a time, refuse everything for a time. */
@@ -44,43 +68,126 @@ export interface LimiterOptions<Name extends string, Async extends boolean> {
   readonly observe?: Observer
 }
 
-/** Which counter: one text, or parts, which are joined so that no two lists of parts can collide. */
-export type Key = string | readonly string[]
-
-export interface CostOption {
-  /** Whole, 0 to 2^53−1; default 1. 0 looks, and writes nothing. */
-  readonly cost?: number
+/** What the fields of a limiter's policy may be beside those of any policy. */
+export const limiterPolicyFields: Omit<OptionFields<LimiterPolicy>, keyof Policy> = {
+  shadow: flag,
+  soft: ruleFields.soft,
+  onLimit: ruleFields.onLimit,
+  onStoreError: ruleFields.onStoreError,
+  block: ruleFields.block,
+  prefetch: ruleFields.prefetch,
+  key: that(
+    'the name of a field of the keys, such as tenant',
+    (value) => typeof value === 'string' && value !== '',
+  ),
 }
 
-export interface ReserveOptions extends CostOption {
+const OPTIONS = /* @__PURE__ */ objectOf<LimiterOptions<string, boolean>>(
+  {
+    name: textCheck,
+    policies: recordOf(
+      policyWith<LimiterPolicy>(limiterPolicyFields),
+      'an object with a policy for each name',
+    ),
+    store: storeCheck,
+    blockable: flag,
+    observe: func,
+  },
+  ['policies'],
+  {
+    what: 'an object with policies, such as { policies: { api: { algorithm: "token-bucket", limit: 10, period: "1s" } } }',
+    instead: { limit: 'give policies by name, each with a limit', policy: 'policies' },
+  },
+)
+
+/** What calls take; the values are checked where they are used. */
+const COST: CallFields = new Map([['cost', '']])
+const COST_AND_TTL: CallFields = new Map([...COST, ['ttl', '']])
+
+/** The same policies, where each literal that should be a duration is one. */
+type CheckedDurations<T> = {
+  readonly [K in keyof T]: T[K] extends string
+    ? K extends 'period' | 'within' | 'for'
+      ? Duration<T[K]>
+      : T[K]
+    : T[K] extends object
+      ? CheckedDurations<T[K]>
+      : T[K]
+}
+
+/** Policies as they are inferred, with their durations checked. */
+export interface CheckedPolicies<Policies> {
+  readonly policies: Policies & CheckedDurations<Policies>
+}
+
+/** The fields that policies name. */
+export type FieldOf<Policies> = {
+  [Name in keyof Policies]: Policies[Name] extends { readonly key?: infer Field } ? Field & string : never
+}[keyof Policies]
+
+/** What a limiter is asked by: one key for all its policies, or, where they name fields, an object of keys. */
+export type KeyOf<Field extends string> = string extends Field
+  ? Key | Keys
+  : [Field] extends [never]
+    ? Key
+    : Keys<Field>
+
+/** To reset and to block: where policies name fields, those of the given fields. */
+type SomeKeyOf<Field extends string> = [Field] extends [never] ? Key : Partial<KeyOf<Field>>
+
+export interface CostOption<Name extends string = string> {
+  /**
+   * Whole, 0 to 2^53−1; default 1. 0 looks, and writes nothing. For policies that cost differently an object of costs
+   * by their names; a policy that is not named costs 1.
+   */
+  readonly cost?: number | CostByName<Name>
+}
+
+export interface ReserveOptions<Name extends string = string, Text extends string = string>
+  extends CostOption<Name> {
   /** How long the reservation can be settled: milliseconds or text, default `1m`. Unsettled, the estimate stands. */
-  readonly ttl?: number | string
+  readonly ttl?: number | Duration<Text>
 }
 
 /**
  * Limits by key. With a store in process every verb answers at once; with a shared one, by promise.
  * A refusal is a value; a wrong `cost` or key is a TypeError.
  */
-export interface Limiter<Name extends string = string, Async extends boolean = false> {
+export interface Limiter<
+  Name extends string = string,
+  Async extends boolean = false,
+  Field extends string = never,
+> {
   /** Decides, and charges every policy if all admit. */
-  check(key: Key, options?: CostOption): MaybePromise<Decision, Async>
+  check(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<Decision<Name>, Async>
   /** As `check`, but a refusal is thrown (or rejects) as LimitExceeded. */
-  limitOrThrow(key: Key, options?: CostOption): MaybePromise<Decision, Async>
+  limitOrThrow(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<Decision<Name>, Async>
   /** What `check` would answer; changes nothing. */
-  peek(key: Key, options?: CostOption): MaybePromise<Decision, Async>
+  peek(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<Decision<Name>, Async>
+  /**
+   * Charges every policy the largest cost up to `most` that all admit, and says how much that is: 0 where nothing
+   * is left.
+   */
+  takeUpTo(key: KeyOf<Field>, most: number): MaybePromise<Taken<Name>, Async>
   /** As `check`, to be settled later by `commit` or `cancel`. */
-  reserve(key: Key, options?: ReserveOptions): MaybePromise<Reservation<Async>, Async>
+  reserve<const Text extends string = never>(
+    key: KeyOf<Field>,
+    options?: ReserveOptions<Name, Text>,
+  ): MaybePromise<Reservation<Async, Name>, Async>
   /**
    * Gives back what a decision charged, or `amount` of it: never above capacity, and only in the window in which it
-   * was charged.
+   * was charged. Of policies that an amount by name does not name, nothing. Slots that are held are released.
    */
-  refund(decision: Decision, amount?: number): MaybePromise<void, Async>
-  /** Forgets all that a key has used, and its block. */
-  reset(key: Key): MaybePromise<void, Async>
+  refund(decision: Decision<Name>, amount?: number | CostByName<Name>): MaybePromise<void, Async>
+  /** Forgets all that a key has used, and its block. Where policies name fields: of the fields that are given. */
+  reset(key: SomeKeyOf<Field>): MaybePromise<void, Async>
   /** Refuses a key for `duration` (milliseconds or text), whatever it has used. Needs `blockable`, or a policy's `block`. */
-  block(key: Key, duration: number | string): MaybePromise<void, Async>
+  block<const Text extends string = never>(
+    key: SomeKeyOf<Field>,
+    duration: number | Duration<Text>,
+  ): MaybePromise<void, Async>
   /** Ends a block. */
-  unblock(key: Key): MaybePromise<void, Async>
+  unblock(key: SomeKeyOf<Field>): MaybePromise<void, Async>
   readonly policies: Readonly<Record<Name, LimiterPolicy>>
 }
 
@@ -93,85 +200,100 @@ export interface Limiter<Name extends string = string, Async extends boolean = f
  * })
  * const { allowed, retryAfterMs } = limiter.check('ada')
  */
-export function createLimiter<const Name extends string, Async extends boolean = false>(
-  options: LimiterOptions<Name, Async>,
-): Limiter<Name, Async> {
+export function createLimiter<
+  const Policies extends Readonly<Record<string, LimiterPolicy>>,
+  Async extends boolean = false,
+>(
+  options: LimiterOptions<keyof Policies & string, Async> & CheckedPolicies<Policies>,
+): Limiter<keyof Policies & string, Async, FieldOf<Policies>>
+export function createLimiter<Async extends boolean>(
+  options: LimiterOptions<string, Async>,
+): Limiter<string, Async, string> {
+  checkOptions(options, OPTIONS)
   const { name = 'limiter', policies, observe } = options
   const store = options.store ?? (new MemoryStore() as Store<boolean> as Store<Async>)
-  const rules = policyRules(name, options)
-  const only = rules.length === 1 ? rules[0]! : undefined
-  const stepsOf = (key: Key, cost: number): Step[] => {
-    const joined = joinedKey(key)
-    if (only !== undefined) return [{ rule: only, key: joined, cost }]
-    return rules.map((rule) => ({ rule, key: joined, cost }))
-  }
+  const steps = new PolicySteps(policyRules(name, options))
   const engine = createEngine(store, observe)
+  const checkNames = (cost: number | CostByName): void => steps.checkNames(cost)
 
   return {
     policies,
-    check: (key, options) => engine.decide(name, stepsOf(key, givenCost(options)), false),
+    check: (key, options) => engine.decide(name, steps.of(key, givenCost(options)), false),
     limitOrThrow: (key, options) =>
       andThen<Decision, Decision, Async>(
-        engine.decide(name, stepsOf(key, givenCost(options)), false),
+        engine.decide(name, steps.of(key, givenCost(options)), false),
         (decision) => {
           if (!decision.allowed) throw new LimitExceeded(decision)
           return decision
         },
       ),
-    peek: (key, options) => engine.decide(name, stepsOf(key, givenCost(options)), true),
+    peek: (key, options) => engine.decide(name, steps.of(key, givenCost(options)), true),
+    takeUpTo: (key, most) =>
+      takeUpTo<Async>(
+        (cost) => engine.decide(name, steps.of(key, cost), true),
+        (cost) => engine.decide(name, steps.of(key, cost), false),
+        checkedCost(most),
+      ),
     reserve: (key, options) =>
       andThen<Reserved, Reservation<Async>, Async>(
-        engine.reserve(name, stepsOf(key, givenCost(options)), options?.ttl ?? '1m'),
-        ({ decision, once }) => reservationOf(engine, name, decision, once),
+        engine.reserve(name, steps.of(key, givenCost(options, COST_AND_TTL)), options?.ttl ?? '1m'),
+        ({ decision, once }) => reservationOf(engine, name, decision, once, checkNames),
       ),
-    refund: (decision, amount) =>
-      andThen<boolean, void, Async>(engine.refund(name, decision, amount), () => undefined),
-    reset: (key) => engine.reset(stepsOf(key, 0)),
-    block: (key, duration) => engine.block(stepsOf(key, 1), duration),
-    unblock: (key) => engine.block(stepsOf(key, 1), 0),
+    refund(decision, amount) {
+      if (amount !== undefined) checkNames(amount)
+      return andThen<boolean, void, Async>(engine.refund(name, decision, amount), () => undefined)
+    },
+    reset: (key) => engine.reset(steps.some(key as Key | Keys, 0)),
+    block: (key, duration) => engine.block(steps.some(key as Key | Keys, 1), duration),
+    unblock: (key) => engine.block(steps.some(key as Key | Keys, 1), 0),
   }
 }
 
 /** Without a default object, which would be made for each request. */
-function givenCost(options: CostOption | undefined): number {
-  return options?.cost === undefined ? 1 : checkedCost(options.cost)
+function givenCost(options: CostOption | undefined, known: CallFields = COST): number | CostByName {
+  if (options === undefined) return 1
+  checkCall(options, known)
+  const { cost } = options
+  if (cost === undefined) return 1
+  return typeof cost === 'object' && cost !== null ? cost : checkedCost(cost)
 }
 
 function policyRules(
   limiter: string,
   { policies, blockable = false }: LimiterOptions<string, boolean>,
-): readonly Rule[] {
+): readonly PolicyRule[] {
   const entries = Object.entries(policies)
   if (entries.length === 0)
     throw new ConfigError('a limiter needs at least one policy', { path: ['policies'] })
-  const rules = entries.map(([name, policy], i) => ruleFor(limiter, name, policy, blockable && i === 0))
-  if (rules.length > 1 && rules.some(({ prefetch }) => prefetch !== undefined))
+  const fields = entries.map(([, { key }]) => key)
+  const bare = fields.indexOf(undefined)
+  if (bare >= 0 && fields.some((field) => field !== undefined))
+    throw new ConfigError('policies name the field of their key all, or none does', {
+      path: ['policies', entries[bare]![0], 'key'],
+    })
+  const rules = entries.map(([name, { key, ...policy }], i) => ({
+    // A block by hand is that of the first policy of each field.
+    rule: ruleFor(limiter, name, policy, blockable && fields.indexOf(key) === i),
+    field: key,
+  }))
+  if (rules.length > 1 && rules.some(({ rule }) => rule.prefetch !== undefined))
     throw new ConfigError('prefetch needs a limiter of one policy')
   return rules
 }
 
 function ruleFor(limiter: string, name: string, given: LimiterPolicy, blockable: boolean): Rule {
   checkName(name)
-  const { shadow, soft, block, onStoreError, prefetch } = given
-  const mode = shadow ? 'shadow' : 'enforce'
-  return ruleOf(name, `${limiter}/${name}`, planOf(given), {
-    mode,
+  const { shadow, soft, block, onLimit, onStoreError, prefetch, ...policy } = given
+  const options = {
+    mode: shadow ? 'shadow' : 'enforce',
     soft,
     block,
     blockable,
+    onLimit,
     onStoreError,
     prefetch,
-  })
-}
-
-/** Lists of parts begin with NUL; so do texts that begin with it, so that a text never collides with a list. */
-function joinedKey(key: Key): string {
-  if (typeof key === 'string') return key.charCodeAt(0) === 0 ? `\0${escaped(key)}` : key
-  if (Array.isArray(key) && key.length > 0 && key.every((part) => typeof part === 'string'))
-    return `\0${joinParts(key.map(escaped))}`
-  throw new TypeError(
-    'key must be a string or an array of strings; decide how to handle requests without a key before calling',
-  )
+  } as const
+  return under(['policies', name], () => ruleOf(name, `${limiter}/${name}`, planOf(policy), options))
 }
 
 function checkName(name: string): void {

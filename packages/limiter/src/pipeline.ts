@@ -1,16 +1,17 @@
-import { bindingStep } from './core/decide/charges.ts'
+import { type ActualCost, bindingStep } from './core/decide/charges.ts'
 import type { Decision } from './core/decide/decision.ts'
 import type { Rules } from './core/match/compile.ts'
 import { type DescriptorQuery, matchDescriptors } from './core/match/descriptors.ts'
 import { type Matched, matchRequest } from './core/match/match.ts'
+import { type CallFields, checkCall, checkOptions, func, type OptionCheck, objectOf } from './core/options.ts'
 import type { Request } from './core/request.ts'
 import { dialectsOf } from './core/respond/dialects.ts'
-import { type LimitResponse, type RespondOptions, respondTo } from './core/respond/respond.ts'
+import { type LimitResponse, type RespondOptions, respondFields, responseTo } from './core/respond/respond.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
 import type { Observer } from './observe/events.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
-import type { Once, Store } from './stores/store.ts'
+import { type Once, type Store, storeCheck } from './stores/store.ts'
 
 /** One request, in either of the two formats that rules are written in. */
 export interface Question {
@@ -38,15 +39,28 @@ export interface PipelineOptions<Async extends boolean> {
   /** Called for each request, so that a reload is one assignment. */
   readonly rules: () => Rules
   readonly store: Store<Async>
-  readonly respond?: Omit<RespondOptions, 'nowMs'>
+  /** How answers are put into headers. */
+  readonly respond?: Omit<RespondOptions, 'nowMs' | 'cost'>
   readonly observe?: Observer
   /** Wall clock for headers that carry dates, milliseconds since the epoch. Default `Date.now`. */
   readonly wallClock?: () => number
 }
 
+const { nowMs: _now, cost: _cost, ...fixedRespondFields } = respondFields
+
+/** What `respond` of a pipeline may be: what does not differ from request to request. */
+export const respondCheck: OptionCheck =
+  /* @__PURE__ */ objectOf<NonNullable<PipelineOptions<boolean>['respond']>>(fixedRespondFields)
+
+const OPTIONS = /* @__PURE__ */ objectOf<PipelineOptions<boolean>>(
+  { rules: func, store: storeCheck, respond: respondCheck, observe: func, wallClock: func },
+  ['rules', 'store'],
+  { what: 'an object with rules and store' },
+)
+
 /**
  * Decides requests by rules. Every verb throws BadQuestion for a request that cannot be decided as it stands, and
- * UnknownDomain where no rules are loaded for its domain.
+ * UnknownDomain where no rules are loaded for its domain; a name that a question does not have is a TypeError.
  */
 export interface Pipeline<Async extends boolean> {
   /** Which rules apply to a request, and which counters it would charge; nothing is decided. */
@@ -58,7 +72,7 @@ export interface Pipeline<Async extends boolean> {
   /** As `check`, to be settled later. @param ttl milliseconds or text: how long it can be settled; default `1m` */
   reserve(question: Question, ttl?: number | string): MaybePromise<ReservedReply<Async>, Async>
   /** Gives back what a decision charged, or `amount` of it. */
-  refund(decision: Decision, amount?: number): MaybePromise<boolean, Async>
+  refund(decision: Decision, amount?: ActualCost): MaybePromise<boolean, Async>
   /** Forgets what the request's keys have used. @returns the names of the rules */
   reset(question: Question): MaybePromise<readonly string[], Async>
   /** Refuses the request's keys for `duration` (milliseconds or text), in rules that have a `block`. */
@@ -76,6 +90,7 @@ export interface Pipeline<Async extends boolean> {
  * const { decision, response } = pipeline.check({ domain: 'shop', request: { path: '/login', ip: '192.0.2.1' } })
  */
 export function createPipeline<Async extends boolean>(options: PipelineOptions<Async>): Pipeline<Async> {
+  checkOptions(options, OPTIONS)
   const { rules, store, respond = {}, observe, wallClock = Date.now } = options
   const dialect = dialectsOf(respond.dialect ?? 'ietf') // a wrong one is the configuration's mistake, not a request's
   const engine = createEngine(store, observe)
@@ -93,7 +108,15 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     const bound = bindingStep(decision)
     const share = bound?.rule.jitter
     const jitter = share === undefined ? undefined : { jitter: { share, key: bound!.key, seed: 0 } }
-    const response = respondTo(decision, { ...respond, dialect, cost, ...jitter, nowMs: wallClock() })
+    const retryAfter = bound?.rule.retryAfter
+    const response = responseTo(decision, {
+      ...respond,
+      dialect,
+      cost,
+      ...jitter,
+      ...(retryAfter !== undefined && { retryAfter }),
+      nowMs: wallClock(),
+    })
     return { decision, matched, response }
   }
   // Decide: all of them at once, or none. The engine reports to the observer.
@@ -141,7 +164,17 @@ export class BadQuestion extends TypeError {}
  */
 export class UnknownDomain extends TypeError {}
 
-function match(rules: Rules, { domain, request, descriptors, cost }: Question): Matched {
+/** What a question may have: `''` for what is checked where it is used. */
+const QUESTION: CallFields = new Map([
+  ['domain', ''],
+  ['request', 'object'],
+  ['descriptors', 'object'],
+  ['cost', ''],
+])
+
+function match(rules: Rules, question: Question): Matched {
+  checkCall(question, QUESTION)
+  const { domain, request, descriptors, cost } = question
   if (!rules.domains.has(domain))
     throw new UnknownDomain(`no rules are loaded for domain ${JSON.stringify(domain)}`)
   const matched =

@@ -1,7 +1,8 @@
 import type { Clock } from './clock.ts'
 import type { Plan } from './core/decide/algorithm.ts'
-import { type RuleOptions, ruleOf } from './core/decide/rule.ts'
+import { type RuleOptions, ruleFields, ruleOf } from './core/decide/rule.ts'
 import type { Step } from './core/decide/step.ts'
+import { checkOptions, objectOf, oneOf, textCheck, wholeFrom } from './core/options.ts'
 
 /**
  * A clock that only moves when it is set.
@@ -41,6 +42,17 @@ export interface StepOptions extends Omit<RuleOptions, 'cost'>, Partial<Omit<Ste
   readonly namespace?: string
 }
 
+const OPTIONS = /* @__PURE__ */ objectOf<StepOptions>({
+  ...ruleFields,
+  name: textCheck,
+  namespace: textCheck,
+  key: textCheck,
+  cost: wholeFrom(0),
+  costFrom: oneOf('rule', 'measure'),
+  phase: wholeFrom(0),
+  chargeId: wholeFrom(0),
+})
+
 /**
  * A step for tests of stores, with a rule of its own: by default of cost 1 for the key `k`.
  * @example
@@ -48,6 +60,7 @@ export interface StepOptions extends Omit<RuleOptions, 'cost'>, Partial<Omit<Ste
  * await store.decide([stepFor(plan, { key: 'ada', mode: 'shadow' })], false)
  */
 export function stepFor(plan: Plan, options: StepOptions = {}): Step {
+  checkOptions(options, OPTIONS)
   const { name = 'p', namespace = name, key = 'k', cost = 1, costFrom, phase, chargeId, ...rule } = options
   return {
     rule: ruleOf(name, namespace, plan, rule),

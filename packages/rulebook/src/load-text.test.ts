@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { compile } from '@sluice/limiter/rules'
+import { compile, matchDescriptors } from '@sluice/limiter/rules'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { loadText, RulebookError } from './index.ts'
+import { describe, expect, it } from 'vitest'
+import { type LoadOptions, loadText, RulebookError } from './index.ts'
 
 const folder = new URL('../fixtures/valid/', import.meta.url)
 const texts = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'))
@@ -76,4 +76,30 @@ it('OF-45: a name is looked for behind the first hundred mistakes only', () => {
 
 it('OF-45: a file has a bounded number of words and line ends', () => {
   expect(() => loadText(`domain: d\nlimits:${'\n'.repeat(3_000_000)}`)).toThrow('more than 2000000 words')
+})
+
+describe('OF-67 unit: month', () => {
+  const text = (more = ''): string =>
+    `domain: d\ndescriptors: [{ key: k, rate_limit: { unit: month, requests_per_unit: 5${more} } }]\n`
+  const quotaOf = (options?: LoadOptions): unknown =>
+    loadText(text(), 'f', options)[0]?.descriptors[0]?.rateLimit?.quota?.period
+
+  it('is 30 days, or a month of the calendar by a setting', () => {
+    expect(quotaOf()).toBe(2_592_000_000)
+    expect(quotaOf({ calendarMonths: true })).toEqual({ calendar: 'month' })
+    for (const calendarMonths of [false, true]) {
+      const rules = compile(loadText(text(), 'f', { calendarMonths }), { calendarMonths })
+      const limit = { requestsPerUnit: 3, unit: 'MONTH' }
+      const entries = [{ key: 'k', value: 'v' }]
+      for (const query of [{ entries }, { entries, limit }]) {
+        const [step] = matchDescriptors(rules, 'd', [query]).steps
+        expect(step?.rule.plan.kind.includes('month')).toBe(calendarMonths)
+      }
+    }
+  })
+
+  it('of the calendar takes no multiplier, and no other algorithm', () => {
+    for (const more of [', unit_multiplier: 2', ', algorithm: gcra'])
+      expect(() => loadText(text(more), 'f', { calendarMonths: true })).toThrow(/calendar/)
+  })
 })

@@ -85,19 +85,11 @@ describe('files', () => {
     ])
   })
 
-  it('share a domain’s descriptors only when told to', async () => {
+  it('OF-67 may share a domain’s descriptors as they may its limits', async () => {
     await put('a.yaml', descriptor('d', 'key1'))
     await put('b.yaml', descriptor('d', 'key2'))
     await put('c.yaml', limit('d', 'beside'))
-    expect(await problemsOf(folder)).toEqual([
-      {
-        file: at('b.yaml'),
-        line: 1,
-        column: 9,
-        message: `domain "d" has its descriptors in ${at('a.yaml')} already`,
-      },
-    ])
-    const [domain] = await loadRulebook([folder], { mergeDomains: true })
+    const [domain] = await loadRulebook([folder])
     expect(domain).toMatchObject({
       name: 'd',
       limits: [{ name: 'beside' }],
@@ -105,14 +97,12 @@ describe('files', () => {
     })
   })
 
-  it('share no descriptor even then', async () => {
+  it('share no descriptor', async () => {
     await put('a.yaml', descriptor('d', 'key1'))
     await put('b.yaml', descriptor('d', 'key1'))
-    await expect(loadRulebook([folder], { mergeDomains: true })).rejects.toMatchObject({
-      problems: [
-        { file: at('b.yaml'), message: `descriptor "d.key1" is defined already, at ${at('a.yaml')}:2:15` },
-      ],
-    })
+    expect(await problemsOf(folder)).toMatchObject([
+      { file: at('b.yaml'), message: `descriptor "d.key1" is defined already, at ${at('a.yaml')}:2:15` },
+    ])
   })
 
   it('are told with all their mistakes at once', async () => {

@@ -1,17 +1,17 @@
+import { checkOptions, flag, objectOf } from '@sluice/limiter/options'
 import type { Descriptor, Domain, Limit } from '@sluice/limiter/rules'
 import { lint } from './lint/lint.ts'
+import type { LoadOptions } from './load-options.ts'
 import { type FileProblem, RulebookError } from './problem.ts'
 import { type RulebookFiles, readRulebook } from './read.ts'
-import { type RuleFile, readRuleFile } from './rule-file.ts'
+import { inOrder, type RuleFile, readRuleFile } from './rule-file.ts'
 
-export interface LoadOptions {
-  /** Lets several files hold descriptors of one domain. Default false: that is a mistake. */
-  readonly mergeDomains?: boolean
-}
+const OPTIONS = objectOf<LoadOptions>({ calendarMonths: flag })
 
 /**
  * Loads files and folders (every *.yaml and *.yml below them) as one rulebook: one entry for each domain.
- * @throws RulebookError with every mistake in every file; those between rules once each file is right by itself.
+ * @throws ConfigError for paths and options that are none
+ * @throws RulebookError with every mistake in every file, and between them
  * @example
  * const rules = compile(await loadRulebook(['rules/', 'partners.yaml']))
  */
@@ -19,6 +19,7 @@ export async function loadRulebook(
   paths: readonly string[],
   options: LoadOptions = {},
 ): Promise<readonly Domain[]> {
+  checkOptions(options, OPTIONS)
   return parseRulebook(await readRulebook(paths), options)
 }
 
@@ -32,27 +33,29 @@ export function parseRulebook(
   { files, problems }: RulebookFiles,
   options: LoadOptions = {},
 ): readonly Domain[] {
+  checkOptions(options, OPTIONS)
   const all = [...problems]
   const parsed: RuleFile[] = []
   for (const { path, bytes } of files) {
     try {
-      parsed.push(readRuleFile(textOf(bytes, path), path))
+      parsed.push(readRuleFile(textOf(bytes, path), path, options))
     } catch (error) {
       if (!(error instanceof RulebookError)) throw error
       for (const problem of error.problems) all.push(problem)
     }
   }
-  return rulebookOf(parsed, all, options)
+  return rulebookOf(parsed, all)
 }
 
 /**
  * Loads the text of one file. `file` is what problems call it.
- * @throws RulebookError with every mistake in it; those between rules once each rule is right by itself.
+ * @throws RulebookError with every mistake in it
  * @example
  * const [shop] = loadText('domain: shop\nlimits: [{ name: login, key: [ip], limit: 5/1m }]')
  */
-export function loadText(text: string, file = 'rulebook.yaml'): readonly Domain[] {
-  return rulebookOf([readRuleFile(text, file)], [], {})
+export function loadText(text: string, file = 'rulebook.yaml', options: LoadOptions = {}): readonly Domain[] {
+  checkOptions(options, OPTIONS)
+  return rulebookOf([readRuleFile(text, file, options)], [])
 }
 
 /** @throws RulebookError */
@@ -64,19 +67,18 @@ function textOf(bytes: Uint8Array, file: string): string {
   }
 }
 
-function rulebookOf(
-  files: readonly RuleFile[],
-  problems: readonly FileProblem[],
-  options: LoadOptions,
-): Domain[] {
-  const all = problems.length > 0 ? problems : lint(files, options.mergeDomains ?? false)
-  if (all.length > 0) throw new RulebookError(all)
+/** @param unread problems of files that could not be taken apart */
+function rulebookOf(files: readonly RuleFile[], unread: readonly FileProblem[]): Domain[] {
+  const between = lint(files, unread.length === 0)
+  const problems = files.flatMap((file) =>
+    inOrder([...file.problems, ...between.filter((problem) => problem.file === file.source.file)]),
+  )
+  if (unread.length + problems.length > 0) throw new RulebookError([...unread, ...problems])
   const domains = new Map<string, { name: string; limits: Limit[]; descriptors: Descriptor[] }>()
-  for (const { domain } of files) {
-    const { name, limits, descriptors } = domain
+  for (const { name, limits, descriptors } of files) {
     const merged = domains.get(name) ?? { name, limits: [], descriptors: [] }
-    for (const limit of limits) merged.limits.push(limit)
-    for (const descriptor of descriptors) merged.descriptors.push(descriptor)
+    for (const { rule } of limits) merged.limits.push(rule)
+    for (const { rule } of descriptors) merged.descriptors.push(rule)
     domains.set(name, merged)
   }
   return [...domains.values()]

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
+import { checkOptions, listOf, objectOf, textCheck, wholeFrom } from '@sluice/limiter/options'
 import type { FileProblem } from './problem.ts'
 import { type RulePaths, rulePaths, unreadable } from './rule-paths.ts'
 
@@ -23,9 +24,13 @@ export interface ReadOptions {
   readonly settleMs?: number
 }
 
+const PATHS = listOf(textCheck, 'a list of files and folders')
+const OPTIONS = objectOf<ReadOptions>({ settleMs: wholeFrom(0) })
+
 /** Looks at files that are being written, before they are refused; between two the settling time, at least this. */
 const MOST_LOOKS = 50
 const LEAST_WAIT_MS = 10
+const MOST_WAIT_MS = 60_000
 
 /**
  * Reads files and folders for {@link parseRulebook}. Files that somebody writes to meanwhile are read again.
@@ -35,8 +40,11 @@ const LEAST_WAIT_MS = 10
  */
 export async function readRulebook(
   paths: readonly string[],
-  { settleMs = 0 }: ReadOptions = {},
+  options: ReadOptions = {},
 ): Promise<RulebookFiles> {
+  checkOptions(paths, PATHS, 'paths')
+  checkOptions(options, OPTIONS)
+  const { settleMs = 0 } = options
   let before: string | undefined
   for (let look = 0; look < MOST_LOOKS; look++) {
     const found = await rulePaths(paths)
@@ -46,7 +54,7 @@ export async function readRulebook(
       if (after.state === found.state) return read
     }
     before = found.state
-    await wait(Math.max(settleMs, LEAST_WAIT_MS))
+    await wait(Math.min(Math.max(settleMs, LEAST_WAIT_MS), MOST_WAIT_MS))
   }
   const message = 'is written to again and again: write another file, and rename it to this name'
   return { files: [], problems: paths.map((file) => ({ file, line: 1, column: 1, message })) }

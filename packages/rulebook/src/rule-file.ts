@@ -1,18 +1,33 @@
-import type { Domain } from '@sluice/limiter/rules'
+import type { Descriptor, Limit } from '@sluice/limiter/rules'
 import { z } from 'zod'
-import { type FileProblem, RulebookError } from './problem.ts'
+import type { Placed } from './lint/placed.ts'
+import type { LoadOptions } from './load-options.ts'
+import type { FileProblem } from './problem.ts'
 import { descriptorOf, descriptorSchema } from './rules/descriptors.ts'
 import { mapOf, type Word, word } from './rules/fields.ts'
 import { problemsOf } from './rules/issues.ts'
 import { limitOf, limitSchema } from './rules/limits.ts'
+import { restOf } from './rules/rest.ts'
 import { parse } from './syntax/parse.ts'
 import { type FileSource, nodeAt, type Path, problemAt, type Reporter, scalarAt } from './syntax/source.ts'
+import type { TreeNode } from './syntax/tree.ts'
 
-/** One file's rules. Their indexes say where they stand: rule 2 of `limits` is at `['limits', 2]`. */
+/** One file's rules, those that are right enough to be held against others. */
 export interface RuleFile {
   readonly source: FileSource
-  readonly domain: Domain
+  readonly name: string
+  readonly limits: readonly Placed<Limit>[]
+  readonly descriptors: readonly Placed<Descriptor>[]
+  /** The names that stand in its two lists, also those of rules that are wrong otherwise. */
+  readonly names: { readonly limits: readonly string[]; readonly descriptors: readonly string[] }
+  readonly problems: readonly FileProblem[]
 }
+
+/** As requests may name it. */
+const domainName: z.ZodType<Word> = word.refine(
+  (domain) => /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u.test(String(domain)),
+  { error: 'must be 1 to 256 characters, without control characters' },
+)
 
 /** What a file holds. {@link readRuleFile} goes through the lists item by item, so that one mistake hides no other. */
 export const fileSchema: z.ZodType<unknown> = fileOf(limitSchema, descriptorSchema)
@@ -20,7 +35,7 @@ const frameSchema = fileOf(z.unknown(), z.unknown())
 
 function fileOf<L, D>(limit: z.ZodType<L>, descriptor: z.ZodType<D>): z.ZodType<Frame<L, D>> {
   return mapOf({
-    domain: word.describe('Namespace of the rules; callers name it.'),
+    domain: domainName.describe('Namespace of the rules; callers name it.'),
     limits: z.array(limit).min(1).describe('Named limits over the attributes of requests.').exactOptional(),
     descriptors: z
       .array(descriptor)
@@ -36,47 +51,91 @@ interface Frame<L, D> {
   readonly descriptors?: readonly D[] | null
 }
 
-/** @throws RulebookError with every mistake in the file, in file order. */
-export function readRuleFile(text: string, file: string): RuleFile {
-  const source = parse(text, file)
-  const problems: FileProblem[] = []
-  const report: Reporter = (path, message, extra) => problems.push(problemAt(source, path, message, extra))
+/** @throws RulebookError where the file cannot be taken apart; other mistakes are in `problems`, in file order */
+export function readRuleFile(text: string, file: string, options: LoadOptions = {}): RuleFile {
+  const { source, problems: found } = parse(text, file)
+  const problems = [...found]
+  const lines = new Set(found.map(({ line }) => line))
+  /** What does not follow from what was found in the same place already. */
+  const add = (problem: FileProblem): void => {
+    if (!lines.has(problem.line) || found.length === 0) problems.push(problem)
+  }
 
   checked(frameSchema, source.root.value, [])
-  const domain: Domain = {
+  const limits = items('limits', limitSchema, limitOf, { name: 'unnamed', key: [], limit: '1000000000/s' })
+  const descriptors = items('descriptors', descriptorSchema, descriptorOf, { key: 'unnamed' })
+  if (problems.length === 0 && limits.length + descriptors.length === 0) {
+    const message = 'no limits and no descriptors follow: a file cut short would lift every limit'
+    problems.push(problemAt(source, ['domain'], message))
+  }
+  return {
+    source,
     name: scalarAt(source, ['domain']),
-    limits: items('limits', limitSchema, limitOf),
-    descriptors: items('descriptors', descriptorSchema, descriptorOf),
+    limits: limits.filter(({ cut }) => !UNSURE.some((field) => cut.has(field))),
+    descriptors,
+    names: {
+      limits: [...(nodeAt(source, ['limits'])?.children?.keys() ?? [])].map((index) =>
+        scalarAt(source, ['limits', index, 'name']),
+      ),
+      descriptors: [...namesBelow(nodeAt(source, ['descriptors']))],
+    },
+    problems: inOrder(problems),
   }
-  if (problems.length > 0) throw new RulebookError(inOrder(problems))
-  if (domain.limits.length + domain.descriptors.length === 0) {
-    report(['domain'], 'no limits and no descriptors follow: a file cut short would lift every limit')
-    throw new RulebookError(problems)
-  }
-  return { source, domain }
 
-  function checked<T>(schema: z.ZodType<T>, value: unknown, path: Path): T | undefined {
+  function checked<T>(schema: z.ZodType<T>, value: unknown, path: Path): Checked<T> {
     const { data, error } = schema.safeParse(value, { error: () => '' })
-    for (const problem of problemsOf(source, path, error?.issues ?? [])) problems.push(problem)
-    return data
+    for (const problem of problemsOf(source, path, error?.issues ?? [])) add(problem)
+    return { data, issues: error?.issues ?? [] }
   }
 
+  /** A rule with mistakes is read without the fields that hold them, to find out what else is wrong. */
   function items<T, R>(
     list: string,
     schema: z.ZodType<T>,
-    make: (written: T, source: FileSource, path: Path, report: Reporter) => R,
-  ): R[] {
+    make: (written: T, source: FileSource, path: Path, report: Reporter, options: LoadOptions) => R,
+    needed: object,
+  ): (Placed<R> & { readonly cut: ReadonlySet<PropertyKey> })[] {
     const values = nodeAt(source, [list])?.value
     return (Array.isArray(values) ? values : []).flatMap((value, index) => {
       const path = [list, index]
-      const written = checked(schema, value, path)
-      return written === undefined ? [] : [make(written, source, path, report)]
+      const { data, issues } = checked(schema, value, path)
+      const rest =
+        data === undefined ? restOf(value, issues, needed) : { value: data, cut: new Set<string>() }
+      const written = data ?? schema.safeParse(rest.value).data
+      if (written === undefined) return []
+      const known = new Set(data === undefined ? problems.map(placeText) : [])
+      const report: Reporter = (at, message, extra) => {
+        const problem = problemAt(source, at, message, extra)
+        if (!known.has(placeText(problem))) add(problem)
+      }
+      return [{ rule: make(written, source, path, report, options), source, path, cut: rest.cut }]
     })
   }
 }
 
+interface Checked<T> {
+  readonly data: T | undefined
+  readonly issues: readonly z.core.$ZodIssue[]
+}
+
+/** Without these a limit may seem to apply where it does not. */
+const UNSURE = ['name', 'when', 'key', 'on_missing_key', 'exempt']
+
+/** The names of all limits in a list of descriptors. */
+function* namesBelow(list: TreeNode | undefined): Generator<string> {
+  for (const { children } of list?.children?.values() ?? []) {
+    const name = children?.get('rate_limit')?.children?.get('name')
+    if (name !== undefined) yield name.text
+    yield* namesBelow(children?.get('descriptors'))
+  }
+}
+
+function placeText({ line, column }: FileProblem): string {
+  return `${line}:${column}`
+}
+
 /** By position, each reported once. */
-function inOrder(problems: readonly FileProblem[]): FileProblem[] {
+export function inOrder(problems: readonly FileProblem[]): FileProblem[] {
   const reported = new Map(
     problems.map((problem) => [`${problem.line}:${problem.column}:${problem.message}`, problem]),
   )

@@ -5,6 +5,9 @@ export interface ListenAddress {
   readonly port: number
 }
 
+export const DEFAULT_HTTP = '127.0.0.1:8080'
+export const DEFAULT_ADMIN = '127.0.0.1:6070'
+
 const HOST_AND_PORT = /^(?:\[([\da-f:.]+)\]|([^\s:[\]/]*)):(\d{1,5})$/i
 
 /** `HOST:PORT`, `[IPv6]:PORT`, or `:PORT` for every address of the machine. Port 0: any free one. @throws ConfigError */

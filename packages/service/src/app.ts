@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import type { Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { ProblemBody } from '@sluice/limiter/wire'
 import fastify, {
   type ConnectionError,
@@ -13,6 +14,7 @@ import type { ListenAddress } from './address.ts'
 import type { Bounds } from './bounds.ts'
 import { endConnectionsWhen } from './drain.ts'
 import { boundBytesInFlight } from './in-flight.ts'
+import { repeatedName } from './json.ts'
 import { HttpError, PROBLEM_TYPE, problem, problemBodyOf } from './problem.ts'
 
 export type App = FastifyInstance
@@ -39,6 +41,7 @@ export function createApp(bounds: Bounds, log: Log, stopping: () => boolean): Ap
       headersTimeout: bounds.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1_000, bounds.requestTimeoutMs),
       maxHeaderSize: 16 * 1_024,
+      requireHostHeader: false, // Node would refuse without a body; refuseOddHeaders does
     },
     clientErrorHandler: answerBroken,
     frameworkErrors: (error, _request, reply) => {
@@ -47,6 +50,20 @@ export function createApp(bounds: Bounds, log: Log, stopping: () => boolean): Ap
   })
   app.server.maxConnections = bounds.maxConnections
   boundBytesInFlight(app, bounds)
+  app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const found = problem(417, 'the only Expect that is understood is 100-continue')
+    const body = JSON.stringify(found)
+    response.writeHead(found.status, {
+      'content-type': PROBLEM_TYPE,
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    })
+    response.end(body)
+  })
+  app.server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    answerRaw(socket, problem(405, 'CONNECT is not taken: this is no proxy'))
+  })
+  app.addHook('onRequest', (request, _reply, done) => done(oddHeader(request)))
   takeJsonAlone(app)
   endConnectionsWhen(app, stopping)
   app.setErrorHandler((error, request, reply) => {
@@ -67,13 +84,57 @@ function sendProblem(reply: FastifyReply, found: ProblemBody): void {
   reply.code(found.status).type(PROBLEM_TYPE).send(found)
 }
 
+/** Headers of which a request has one: of two, two readers might each believe another. */
+const SINGLE_HEADERS = ['host', 'content-type', 'content-length', 'origin']
+const UTF_8 = /^"?utf-?8"?$/i
+/** A name or address, with a port or without. Empty where the target has no authority. */
+const HOST = /^(?:[\w.~!$&'()*+;=%-]+|\[[\da-f:.]+\])?(?::\d*)?$/i
+
+/** What is wrong with a request's headers, before anything of its body is read. */
+function oddHeader({ raw, headers }: FastifyRequest): HttpError | undefined {
+  for (const name of SINGLE_HEADERS) {
+    const count = raw.rawHeaders.filter((each, i) => i % 2 === 0 && each.toLowerCase() === name).length
+    if (count > 1) return new HttpError(400, `the header ${name} is given ${count} times`)
+  }
+  if (headers.host === undefined && raw.httpVersion !== '1.0')
+    return new HttpError(400, 'the header host is missing')
+  if (headers.host !== undefined && !HOST.test(headers.host))
+    return new HttpError(400, 'the header host is not a name or address')
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
+    return new HttpError(415, 'a body must be sent without content-encoding')
+  for (const [, charset] of headers['content-type']?.matchAll(/;\s*charset\s*=\s*([^;\s]*)/gi) ?? []) {
+    if (!UTF_8.test(charset!)) return new HttpError(415, 'the charset of a body must be utf-8')
+  }
+  return undefined
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Takes a request that says it sends JSON, and sends nothing. */
+    readonly emptyBody?: true
+  }
+}
+
 /** Bytes that are no UTF-8 would all become U+FFFD, and so two identities one. */
 function takeJsonAlone(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    if (!isUtf8(body)) done(new HttpError(400, 'the body is not UTF-8'))
-    else parse(request, body.toString(), done)
+    if (!isUtf8(body)) return done(new HttpError(400, 'the body is not UTF-8'))
+    if (body.length === 0 && request.routeOptions.config.emptyBody) return done(null, undefined)
+    const text = body.toString()
+    parse(request, text, (error, value) => {
+      const twice = error ? undefined : repeatedName(text)
+      if (twice === undefined) done(error, value)
+      else
+        done(
+          new HttpError(
+            400,
+            `the body has the name ${JSON.stringify(twice.slice(0, 100))} twice in one object`,
+          ),
+        )
+    })
   })
 }
 
@@ -93,12 +154,12 @@ const BROKEN: ReadonlyMap<string, ProblemBody> = new Map([
 ])
 
 /** Requests that Fastify never sees: what is not even HTTP, or came too slowly. */
-function answerBroken(error: ConnectionError, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const found = BROKEN.get(error.code) ?? problem(400, 'this is not HTTP')
+function answerBroken(error: ConnectionError, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+  else answerRaw(socket, BROKEN.get(error.code) ?? problem(400, 'this is not HTTP'))
+}
+
+function answerRaw(socket: Duplex, found: ProblemBody): void {
   const body = JSON.stringify(found)
   socket.end(
     `HTTP/1.1 ${found.status} ${found.title}\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +

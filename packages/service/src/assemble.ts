@@ -1,7 +1,9 @@
 import { everyObserver } from '@sluice/limiter/events'
 import { createPipeline } from '@sluice/limiter/pipeline'
+import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
 import { answers, type Readiness } from './admin/health.ts'
+import { ownNames } from './admin/keep-pages-out.ts'
 import type { App, Log } from './app.ts'
 import { boundsOf } from './bounds.ts'
 import { httpApp } from './http/http-app.ts'
@@ -34,7 +36,7 @@ export function assemble(
   stopping: () => boolean,
   reload: LoadRules = loadInThread,
 ): ServiceParts {
-  const { respond = {}, secret, mergeDomains = false, wallClock = Date.now } = options
+  const { respond = {}, tarpit, timers, secret, calendarMonths = false, wallClock = Date.now } = options
   const bounds = boundsOf(options.bounds)
   const { log, dropped } = createLog(options.log ?? {})
   const tallies = new Tallies(
@@ -50,15 +52,15 @@ export function assemble(
   const rules = new LiveRules({
     paths: options.rules,
     settleMs: settleMsOf(options.watch),
-    load: { mergeDomains },
+    load: { calendarMonths },
     reload,
-    compile: secret === undefined ? {} : { secret },
+    compile: { calendarMonths, ...(secret !== undefined && { secret }) },
     now: wallClock,
     observe,
   })
   const inForce = () => rules.live!.rules // loaded before anything listens
   const pipeline = createPipeline<boolean>({ rules: inForce, store, respond, observe, wallClock })
-  const operations = createOperations({ pipeline, rules, secret, observe })
+  const operations = createOperations({ pipeline, rules, secret, observe, tarpit, timers })
   const readiness: Readiness = async () => {
     const storeFails = (await answers(store)) ? [] : ['the store does not answer']
     const needsStore = options.readiness === 'store'
@@ -69,7 +71,16 @@ export function assemble(
   }
   return {
     http: httpApp({ operations, bounds, log, stopping }),
-    admin: adminApp({ operations, rules, registry: metrics.registry, readiness, bounds, log, stopping }),
+    admin: adminApp({
+      operations,
+      rules,
+      registry: metrics.registry,
+      readiness,
+      names: ownNames(addressOf(options.admin ?? DEFAULT_ADMIN), options.adminHosts),
+      bounds,
+      log,
+      stopping,
+    }),
     rules,
     log,
     release: async () => stores.prefetch?.release(),

@@ -33,10 +33,10 @@ const DEFAULTS: Bounds = {
   maxConnections: 10_000,
 }
 
-/** @throws ConfigError for a bound that is no whole number from 1, and for bytes in flight that no batch fits into */
+/** @throws ConfigError for bytes in flight that no batch fits into */
 export function boundsOf(given: Partial<Bounds> = {}): Bounds {
-  const bounds = { ...DEFAULTS, ...given }
-  for (const [name, value] of Object.entries(bounds)) wholeNumber(name, value, 1)
+  const set = Object.entries(given).filter(([, bound]) => bound !== undefined)
+  const bounds: Bounds = { ...DEFAULTS, ...Object.fromEntries(set) }
   const { maxBatchBytes, maxBodyBytes, maxBytesInFlight } = bounds
   wholeNumber('maxBytesInFlight', maxBytesInFlight, 2 * Math.max(maxBatchBytes, maxBodyBytes))
   return bounds

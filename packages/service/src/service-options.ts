@@ -1,17 +1,35 @@
-import type { RespondOptions } from '@sluice/limiter/respond'
-import type { DenyCacheOptions } from '@sluice/limiter/stores/deny-cache'
-import type { FallbackOptions } from '@sluice/limiter/stores/fallback'
-import type { PrefetchOptions } from '@sluice/limiter/stores/prefetch'
-import type { Store } from '@sluice/limiter/stores/store'
+import { tarpitCheck } from '@sluice/limiter/decide'
+import type { Timers } from '@sluice/limiter/gate'
+import {
+  anyOf,
+  flag,
+  func,
+  having,
+  listOf,
+  type OptionCheck,
+  type OptionFields,
+  objectOf,
+  oneOf,
+  textCheck,
+  that,
+  under,
+  wholeFrom,
+} from '@sluice/limiter/options'
+import { type PipelineOptions, respondCheck } from '@sluice/limiter/pipeline'
+import { type DenyCacheOptions, denyCacheFields } from '@sluice/limiter/stores/deny-cache'
+import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fallback'
+import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
+import { type Store, storeCheck } from '@sluice/limiter/stores/store'
+import { addressOf } from './address.ts'
 import type { Bounds } from './bounds.ts'
-import type { LogOptions } from './observe/log.ts'
+import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
 
 export interface ServiceOptions {
   /** Files and folders of the rulebook. */
   readonly rules: readonly string[]
-  /** Lets several files hold descriptors of one domain. Default false. */
-  readonly mergeDomains?: boolean
+  /** Makes `unit: month` of descriptors a month of the calendar, in UTC, in place of 30 days. Default false. */
+  readonly calendarMonths?: boolean
   /** Reloads when the files change. Default true. */
   readonly watch?: boolean | WatchOptions
   /**
@@ -33,10 +51,22 @@ export interface ServiceOptions {
   readonly http?: string
   /** `HOST:PORT` of the admin address, which needs no password: keep it private. Default `127.0.0.1:6070`. */
   readonly admin?: string
-  /** How answers are put into headers. */
-  readonly respond?: Omit<RespondOptions, 'nowMs'>
   /**
-   * Signs reservations and keys the hashes of API keys, cookies and long values. Nodes that share a store must share
+   * Names, without port, under which the admin address may also be asked, such as `sluice-admin.internal`. Others than
+   * its own are refused, so that no page can reach it by a name of the page's own.
+   */
+  readonly adminHosts?: readonly string[]
+  /** How answers are put into headers. */
+  readonly respond?: NonNullable<PipelineOptions<boolean>['respond']>
+  /**
+   * For how long answers that refuse are held back, where the limit does not say: milliseconds or text, up to `1m`; of
+   * 1,000 at once. Default: not at all.
+   */
+  readonly tarpit?: number | string
+  /** Default: the platform's. */
+  readonly timers?: Timers
+  /**
+   * Encrypts the ids of reservations, and keys the hashes of API keys, cookies and long values. Nodes that share a store must share
    * it. Default: reservations are good at this process alone.
    */
   readonly secret?: string
@@ -49,3 +79,58 @@ export interface ServiceOptions {
   /** Milliseconds since the epoch, for headers that carry dates and for `since`. Default `Date.now`. */
   readonly wallClock?: () => number
 }
+
+/** The service is what observes its stores. */
+function unobserved<T extends { readonly observe?: unknown }>({
+  observe: _,
+  ...fields
+}: OptionFields<T>): OptionCheck {
+  return objectOf<Omit<T, 'observe'>>(fields as unknown as OptionFields<Omit<T, 'observe'>>)
+}
+
+const address: OptionCheck = (value, path) => {
+  if (typeof value !== 'string') return ['text: HOST:PORT']
+  under([...path], () => addressOf(value))
+  return undefined
+}
+
+const bound = wholeFrom(1)
+const fromZero = that('milliseconds from 0', (value) => Number.isFinite(value) && (value as number) >= 0)
+
+/** What the options of a service may be. */
+export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
+  {
+    rules: listOf(textCheck, 'a list of files and folders'),
+    calendarMonths: flag,
+    watch: anyOf(flag, objectOf<WatchOptions>({ settleMs: bound, pollMs: bound })),
+    store: storeCheck,
+    fallback: unobserved<FallbackOptions>(fallbackFields),
+    denyCache: anyOf(flag, unobserved<DenyCacheOptions>(denyCacheFields)),
+    prefetch: unobserved<PrefetchOptions>(prefetchFields),
+    readiness: oneOf('store'),
+    http: address,
+    admin: address,
+    adminHosts: listOf(textCheck),
+    tarpit: tarpitCheck,
+    timers: having('timers', 'setTimeout', 'clearTimeout'),
+    respond: respondCheck,
+    secret: textCheck,
+    bounds: objectOf<Partial<Bounds>>({
+      maxTextLength: bound,
+      maxEntries: bound,
+      maxBatch: bound,
+      maxBodyBytes: bound,
+      maxBatchBytes: bound,
+      maxBytesInFlight: bound,
+      requestTimeoutMs: bound,
+      idleTimeoutMs: bound,
+      maxConnections: bound,
+    }),
+    drainMs: fromZero,
+    idleMs: fromZero,
+    log: objectOf<LogOptions>({ level: oneOf(...LOG_LEVELS), stream: having('a stream', 'write') }),
+    wallClock: func,
+  },
+  ['rules'],
+  { what: 'an object with rules, such as { rules: ["rules/"] }' },
+)

@@ -1,10 +1,11 @@
-import { addressOf } from './address.ts'
+import { checkOptions } from '@sluice/limiter/options'
+import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP } from './address.ts'
 import { type App, listen } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
-import type { ServiceOptions } from './service-options.ts'
+import { type ServiceOptions, serviceOptions } from './service-options.ts'
 
 /** A limiter that others ask over the network. */
 export interface Service {
@@ -31,7 +32,8 @@ export interface Service {
  * const { http } = await service.start()
  */
 export function createService(options: ServiceOptions): Service {
-  const { http = '127.0.0.1:8080', admin = '127.0.0.1:6070', watch = true } = options
+  checkOptions(options, serviceOptions)
+  const { http = DEFAULT_HTTP, admin = DEFAULT_ADMIN, watch = true } = options
   const { drainMs = 10_000, idleMs = 2_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }
   let stopping: Drain | undefined

@@ -139,6 +139,14 @@ describe('sluice serve', () => {
     const { host } = new URL(lines[0]![1]!)
     expect(await main(['serve', `${rules}messaging.yaml`, '--http', host], taken.io)).toBe(2)
     expect(taken.err()).toMatch(/^sluice: .*EADDRINUSE.*\n$/)
+    for (const [option, value] of [
+      ['--max-keys', '1e3'],
+      ['--max-bytes', '200 apples'],
+    ] as const) {
+      const refused = fakeIo()
+      expect(await main(['serve', `${rules}messaging.yaml`, option, value], refused.io)).toBe(2)
+      expect(refused.err()).toContain(`${option} must be`)
+    }
     signal('SIGTERM')
     expect(await done).toBe(0)
   })

@@ -157,4 +157,17 @@ describe('sluice simulate', () => {
     expect(code).toBe(2)
     expect(err).toMatch(/cannot read standard input: its gzip data end too early/)
   })
+
+  it('OF-69 takes the log as the last operand', async () => {
+    const shop = join(rules, 'shop.yaml')
+    const log = join(folder, 'access.log')
+    writeFileSync(log, LOG)
+    const [operand, option] = [await runLine(['simulate', shop, log]), await simulate(LOG)]
+    expect(operand).toEqual(option)
+    expect(await runLine(['simulate', shop, '-'], LOG)).toEqual(option)
+    for (const paths of [[shop], [shop, shop], [shop, rules], []]) {
+      const { code, err } = await runLine(['simulate', ...paths])
+      expect([code, err]).toEqual([2, expect.stringContaining('name the log behind the rules')])
+    }
+  })
 })

@@ -1,7 +1,8 @@
+import { statSync } from 'node:fs'
 import { type Command, defineCommand } from '../command.ts'
 import { cannotRead, openInput } from '../input.ts'
 import { withProgress } from '../progress.ts'
-import { chooseDomain, loadRules } from '../rules.ts'
+import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
 import { descriptorsFrom } from '../simulate/descriptors.ts'
 import { HELD_LINES, replayLog } from '../simulate/replay.ts'
 import type { SimulationReport } from '../simulate/report.ts'
@@ -26,9 +27,13 @@ concurrency limit are never released; they end with their time to live.`
 export const simulate: Command = defineCommand({
   name: 'simulate',
   summary: 'replays a log through a rulebook, and tells what it would have refused',
-  operands: 'RULES…',
+  operands: 'RULES… [LOG]',
   options: {
-    log: { type: 'string', value: 'FILE', help: 'the log, plain or gzip; - for standard input' },
+    log: {
+      type: 'string',
+      value: 'FILE',
+      help: 'the log, plain or gzip; - for standard input; default: the last operand',
+    },
     'format-in': {
       type: 'string',
       value: 'FORMAT',
@@ -52,22 +57,22 @@ export const simulate: Command = defineCommand({
       value: 'COUNT',
       help: `lines held for sorting, 2 to 10000000; default ${HELD_LINES}`,
     },
+    ...RULES_OPTIONS,
     format: { type: 'string', value: 'FORMAT', choices: ['text', 'json'], help: 'text (default) or json' },
   },
   notes: NOTES,
-  async run(paths, values, io) {
-    if (values.log === undefined)
-      throw new UsageError('name the log: --log FILE, or --log - for standard input')
+  async run(operands, values, io) {
+    const { paths, log } = rulesAndLog(operands, values.log)
     const held = heldLines(values['held-lines'])
     const descriptors = values.descriptor && descriptorsFrom(values.descriptor)
-    const { domains, rules } = await loadRules(paths, io)
+    const { domains, rules } = await loadRules(paths, values, io)
     const domain = chooseDomain(domains, values.domain, '--domain')
     if (descriptors === undefined && domain.limits.length === 0) {
       throw new UsageError(
         `${domain.name} has descriptors alone: say what makes them, with --descriptor KEY=COLUMN`,
       )
     }
-    const input = openInput(values.log, io)
+    const input = openInput(log, io)
     const traffic = readTraffic(withProgress(input, io.stderr), {
       format: values['format-in'] as Format | undefined,
       cost: values['cost-column']?.split('+'),
@@ -81,6 +86,20 @@ export const simulate: Command = defineCommand({
     }
   },
 })
+
+/** The log is what `--log` names, else the last operand. @throws UsageError */
+function rulesAndLog(
+  operands: readonly string[],
+  option: string | undefined,
+): { readonly paths: readonly string[]; readonly log: string } {
+  if (option !== undefined) return { paths: operands, log: option }
+  const log = operands.at(-1)
+  const isRules =
+    log === undefined || /\.ya?ml$/.test(log) || statSync(log, { throwIfNoEntry: false })?.isDirectory()
+  if (isRules || operands.length < 2)
+    throw new UsageError('name the log behind the rules, or as --log FILE; - is standard input')
+  return { paths: operands.slice(0, -1), log }
+}
 
 /** Not one line could be read: it is some other kind of file. */
 function isBarren({ requests, unreadable }: SimulationReport): boolean {

@@ -1,3 +1,4 @@
+import { ipKey } from '@sluice/limiter/address'
 import { BadQuestion, createPipeline, type Pipeline } from '@sluice/limiter/pipeline'
 import type { DescriptorQuery, Request, Rules } from '@sluice/limiter/rules'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
@@ -64,7 +65,8 @@ function ask(
   descriptors: ReplayOptions['descriptors'],
   tally: SimulationTally,
 ): string | undefined {
-  const asked = descriptors === undefined ? { request } : { descriptors: descriptors(request) }
+  const asked =
+    descriptors === undefined ? { request: withAddress(request) } : { descriptors: descriptors(request) }
   try {
     const { decision, matched } = pipeline.check({ domain, ...asked, ...(cost !== undefined && { cost }) })
     tally.add(decision, matched.missing)
@@ -73,4 +75,10 @@ function ask(
     if (error instanceof BadQuestion) return error.message
     throw error
   }
+}
+
+/** Logs may have a name, or `-`, where the client's address is: then nothing is known of it. */
+function withAddress(request: Request): Request {
+  const { ip, ...rest } = request
+  return ip === undefined || ipKey(ip) !== undefined ? request : rest
 }

@@ -11,7 +11,7 @@ import { brokenStore } from './failures.ts'
 import { faultsOfInfo } from './read-figures.ts'
 import { ANY, ruled } from './rulebooks.ts'
 
-const ONE: TestOptions = { limit: 1, period: '1m' }
+const ONE = { limit: 1, period: '1m' } satisfies TestOptions
 const NO_LIMIT = { limit: Number.POSITIVE_INFINITY, remaining: Number.POSITIVE_INFINITY, used: 0, policy: '' }
 
 /** One way in which a request may end. */
@@ -250,7 +250,7 @@ type FunctionOption = Exclude<
     // biome-ignore lint/suspicious/noExplicitAny: any function
     [O in keyof TestOptions]-?: Extract<TestOptions[O], (...args: any[]) => unknown> extends never ? never : O
   }[keyof TestOptions],
-  'max' | 'keyGenerator' | 'rules' | 'observe' | 'wallClock' // other names, or no functions of a request
+  'max' | 'keyGenerator' | 'rules' | 'observe' | 'wallClock' | 'partitionKey' // other names, or no functions of a request
 >
 /** `message` may be anything, so types do not say that it may be a function. */
 type Called = FunctionOption | 'message'
@@ -275,6 +275,7 @@ function looking(options: TestOptions, look: (by: Called, native: FrameworkArgs)
   const all: Readonly<Record<Called, ((...args: readonly unknown[]) => never) | undefined>> = {
     address: given('address', '127.0.0.1'),
     key: has.key ? given('key', '127.0.0.1') : undefined,
+    ipv6Subnet: has.key ? given('ipv6Subnet', 64) : undefined,
     skip: given('skip', false),
     cost: given('cost', 1),
     limit: has.limit ? given('limit', 1) : undefined,

@@ -38,10 +38,10 @@ export function stateUnderTest(plan: Plan): StateUnderTest {
     const left = algorithm.remaining(plan, cells ?? none, 0, last, now)
     let run = cells ?? new Float64Array(plan.size)
     const room = plan.size === 0 ? algorithm.room!(plan, run, now) : plan.size
-    if (room > run.length) {
-      const larger = new Float64Array(room)
-      larger.set(run)
-      run = larger
+    if (room !== run.length) {
+      const other = new Float64Array(room)
+      other.set(run.subarray(0, room))
+      run = other
     }
     algorithm.charge(plan, run, 0, last, now, cost, chargeId, left)
     run[0] = ticks

@@ -1,14 +1,18 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { freePort } from '../stores/redis/server.test-support.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 
 /** Starts an example as a user would, on a free port, and stops it after the body. */
 async function started(file: string, body: (url: string) => Promise<void>): Promise<void> {
-  const env = { ...process.env, PORT: '0', TARPIT: '1ms' }
+  const env = { ...process.env, PORT: '0', TARPIT: '1ms', TRUST_PROXY: '127.0.0.1' }
   const server = spawn(process.execPath, [join(ROOT, 'examples', file)], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -37,8 +41,44 @@ function urlOf(server: ReturnType<typeof spawn>, file: string): Promise<string> 
   })
 }
 
-const post = (url: string, body: object) =>
-  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+/** Runs nginx in front of an address, by the example's configuration with `change` applied. */
+async function behindNginx(
+  app: string,
+  change: (config: string) => string,
+  body: (url: string) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'))
+  const url = `http://127.0.0.1:${await freePort()}`
+  const config = readFileSync(join(ROOT, 'examples/nginx/nginx.conf'), 'utf8')
+    .replace('127.0.0.1:8000', new URL(url).host)
+    .replace('http://127.0.0.1:3000', app)
+  writeFileSync(join(folder, 'nginx.conf'), change(config))
+  const options = ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr', '-g', `daemon off; pid ${folder}/pid;`]
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` }
+  const nginx = spawn('nginx', options, { env, stdio: 'inherit' })
+  const ended = new Promise<string>((resolve) => {
+    nginx.once('error', ({ message }) => resolve(`${message}; is nginx on PATH?`))
+    nginx.once('exit', (code) => resolve(`nginx ended with ${code}`))
+  })
+  try {
+    while (!(await fetch(url).catch(() => undefined))) {
+      const problem = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 50))])
+      if (typeof problem === 'string') throw new Error(problem)
+    }
+    await body(url)
+  } finally {
+    nginx.kill()
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const post = (url: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
 
 // As `any`: what the examples answer is theirs to say.
 const json = async (response: Response) => JSON.parse(await response.text())
@@ -134,5 +174,44 @@ describe('the examples', () => {
         { limit: 10, remaining: 9 },
         { limit: 3, remaining: 2 },
       ])
+    }))
+  it('app does not lock an owner out, however often others fail for the account', () =>
+    started('app/server.js', async (url) => {
+      const login = (from: string, body: object) => () =>
+        post(`${url}/login`, { user: 'ada', ...body }, { 'x-forwarded-for': from })
+      for (let attacker = 1; attacker <= 10; attacker++)
+        expect(await statuses(9, login(`203.0.113.${attacker}`, { password: 'guess' }))).not.toContain(200)
+
+      const owner = { password: 'open sesame', captcha: 'solved' }
+      expect(await statuses(1, login('198.51.100.20', { ...owner, captcha: '' }))).toEqual([403])
+      expect(await statuses(20, login('198.51.100.20', owner))).toEqual(Array(20).fill(200))
+      expect(await statuses(1, login('198.51.100.21', { user: 'bob', password: 'open sesame' }))).toEqual([
+        200,
+      ])
+    }))
+
+  it('app limits one address that tries many accounts', () =>
+    started('app/server.js', async (url) => {
+      const codes: number[] = []
+      for (let i = 0; i < 21; i++)
+        codes.push((await post(`${url}/login`, { user: `user ${i}`, password: 'guess' })).status)
+      expect(codes).toEqual([...Array(20).fill(401), 429])
+    }))
+  it('nginx appends the address, so that a forged one does not count', () =>
+    started('app/server.js', async (app) => {
+      // The app refuses 198.51.100.7 with 403. The client's own address is not the proxy's.
+      const forged = async (url: string) => {
+        const options = { localAddress: '127.0.0.2', headers: { 'x-forwarded-for': '198.51.100.7' } }
+        const [response] = await once(get(`${url}/search?q=x`, options), 'response')
+        response.resume()
+        return response.statusCode
+      }
+      await behindNginx(
+        app,
+        (config) => config,
+        async (url) => expect(await forged(url)).toBe(200),
+      )
+      const withoutHeader = (config: string) => config.replace(/proxy_set_header .*/, '')
+      await behindNginx(app, withoutHeader, async (url) => expect(await forged(url)).toBe(403))
     }))
 })

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
-import type { Key } from '../limiter.ts'
+import { func, type OptionFields } from '../core/options.ts'
 import { andThen, andThenWith, type MaybePromise, maybePromise } from '../maybe-promise.ts'
+import type { Key, Keys } from '../policy-steps.ts'
 import { createGate } from './gate/gate.ts'
 import {
   evaluated,
@@ -26,12 +27,14 @@ export interface ExpressOptions extends GateOptions<ExpressArgs> {
   ) => unknown
 }
 
+const OWN: OptionFields<Omit<ExpressOptions, keyof GateOptions<ExpressArgs>>> = { handler: func }
+
 export interface RateLimitMiddleware {
   (request: Request, response: Response, next: NextFunction): void
   /** Forgets what a key has used. */
-  resetKey(key: Key): Promise<void>
+  resetKey(key: Key | Keys): Promise<void>
   /** A key's figures now. */
-  getKey(key: Key): Promise<RateLimitInfo>
+  getKey(key: Key | Keys): Promise<RateLimitInfo>
 }
 
 /**
@@ -43,8 +46,8 @@ export interface RateLimitMiddleware {
  * app.post('/login', rateLimit({ limit: 5, period: '1m', skipSuccessfulRequests: true }), login)
  */
 export function rateLimit(options: ExpressOptions): RateLimitMiddleware {
+  const gate = createGate<ExpressArgs>(options, OWN)
   const { handler } = options
-  const gate = createGate<ExpressArgs>(options, ['handler'])
 
   /** Whether the application goes on. */
   const pass = (

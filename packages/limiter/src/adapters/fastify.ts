@@ -1,5 +1,15 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { ConfigError } from '../core/errors.ts'
+import {
+  anything,
+  type CallFields,
+  checkCall,
+  flag,
+  func,
+  type OptionFields,
+  oneOf,
+  textCheck,
+} from '../core/options.ts'
 import { andThenWith } from '../maybe-promise.ts'
 import { lowerCase } from '../memoize.ts'
 import { MemoryStore } from '../stores/memory.ts'
@@ -12,6 +22,7 @@ import {
   type RateLimitInfo,
   type ResponseWriter,
 } from './gate/hosts/node-http.ts'
+import { checkGateOptions, type OwnFields } from './gate/options/fields.ts'
 import { mergedOptions } from './gate/options/merge.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import { EVALUATION } from './gate/verdict/several-limiters.ts'
@@ -85,15 +96,21 @@ declare module 'fastify' {
   }
 }
 
-const FASTIFY_OPTIONS = [
-  'global',
-  'hook',
-  'groupId',
-  'errorResponseBuilder',
-  'prefix',
-  'logLevel',
-  'logSerializers',
-]
+type OfGate = keyof GateOptions<FastifyArgs>
+
+const OF_ROUTE: OptionFields<Omit<RouteRateLimit, OfGate>> = {
+  hook: oneOf('onRequest', 'preParsing', 'preValidation', 'preHandler'),
+  groupId: textCheck,
+  errorResponseBuilder: func,
+}
+/** Fastify hands what it reads itself of the options of a plugin on to it. */
+const OF_PLUGIN: OptionFields<Omit<FastifyRateLimitOptions, OfGate>> & OwnFields = {
+  ...OF_ROUTE,
+  global: flag,
+  prefix: anything,
+  logLevel: anything,
+  logSerializers: anything,
+}
 
 /**
  * The plugin: limits the routes that its scope declares after it. `request.rateLimit` has the figures.
@@ -104,6 +121,7 @@ const FASTIFY_OPTIONS = [
  */
 export const rateLimit: FastifyPluginAsync<FastifyRateLimitOptions> = Object.assign(
   async (app: FastifyInstance, options: FastifyRateLimitOptions) => {
+    checkGateOptions(options, OF_PLUGIN)
     const { global = true } = options
     const limiters = limitersOf(options)
     const { name: _, ...unnamed } = options
@@ -114,15 +132,16 @@ export const rateLimit: FastifyPluginAsync<FastifyRateLimitOptions> = Object.ass
     if (!app.hasDecorator('rateLimit')) {
       app.decorate(
         'rateLimit',
-        (own) => (own === undefined ? limiters.general() : limiters.hook(unnamed, own)).handler,
+        (own) => (own === undefined ? limiters.general() : limiters.hook(unnamed, checkedRoute(own))).handler,
       )
-      app.decorate('createRateLimit', (own) => callable(mergedOptions(unnamed, own)))
+      app.decorate('createRateLimit', (own) => callable(mergedOptions(unnamed, checkedRoute(own))))
     }
     if (global) limiters.general()
     app.addHook('onRoute', (route) => {
       const own = route.config?.rateLimit
       if (own === false || (own === undefined && !global)) return
-      const { hook, handler } = own === undefined ? limiters.general() : limiters.route(route, own)
+      const { hook, handler } =
+        own === undefined ? limiters.general() : limiters.route(route, checkedRoute(own))
       const present = route[hook] as Handler | Handler[] | undefined
       Object.assign(route, { [hook]: [...(present === undefined ? [] : [present].flat()), handler] })
     })
@@ -130,6 +149,15 @@ export const rateLimit: FastifyPluginAsync<FastifyRateLimitOptions> = Object.ass
   // What fastify-plugin would set: the routes to limit are those of the scope around the plugin.
   { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: '@sluice/limiter' },
 )
+
+/** What a limiter that a handler calls for itself takes with a call. */
+const CALL: CallFields = new Map([['increment', 'boolean']])
+
+/** Of a route, before it is merged with the options of the plugin. @throws ConfigError */
+function checkedRoute(own: RouteRateLimit): RouteRateLimit {
+  checkGateOptions(own, OF_ROUTE)
+  return own
+}
 
 interface FastifyLimiter {
   readonly hook: Hook
@@ -190,8 +218,8 @@ function idOf({ method, url, constraints = {} }: RouteOptions): string {
 }
 
 function limiterOf(options: FastifyRateLimitOptions): FastifyLimiter {
+  const gate = createGate<FastifyArgs>(options, OF_PLUGIN)
   const { hook = 'onRequest', errorResponseBuilder } = options
-  const gate = createGate<FastifyArgs>(options, FASTIFY_OPTIONS)
   /** The reply, if that is the end of the request. */
   const answered = (verdict: Verdict | undefined, reply: FastifyReply): FastifyReply | undefined => {
     if (verdict === undefined) return reply.hijack()
@@ -232,9 +260,11 @@ function contextOf(statusCode: number, { limit, decision }: RateLimitInfo): Refu
 function callable(options: RouteRateLimit): ReturnType<FastifyInstance['createRateLimit']> {
   const shared =
     options.limiter === undefined ? { name: 'gate', store: new MemoryStore(), ...options } : options
-  const counting = createGate<FastifyArgs>(shared, FASTIFY_OPTIONS)
-  const looking = createGate<FastifyArgs>({ ...shared, cost: 0 }, FASTIFY_OPTIONS)
-  return async (request, { increment = true } = {}) => {
+  const counting = createGate<FastifyArgs>(shared, OF_PLUGIN)
+  const looking = createGate<FastifyArgs>({ ...shared, cost: 0 }, OF_PLUGIN)
+  return async (request, call = {}) => {
+    checkCall(call, CALL)
+    const { increment = true } = call
     // Whatever else decides the request, each call counts.
     const incoming = anew(incomingRequestOf<FastifyArgs>(request.raw, [request]))
     const { info, refusal } = await (increment ? counting : looking).enter(incoming)

@@ -50,11 +50,11 @@ class FetchRequest<R extends Rest> extends WebRequest<[Request, ...R]> {
 export function rateLimit<R extends Rest = readonly any[]>(
   options: GateOptions<[Request, ...R]>,
 ): FetchLimiter<R> {
+  const gate = createGate(options)
   const { key, keyGenerator, address, rules } = options
   if ((key ?? keyGenerator ?? address ?? rules) === undefined) {
     throw new ConfigError('a Request does not tell who sent it: give address or key')
   }
-  const gate = createGate(options)
   const entered = async (request: Request, ...rest: R): Promise<[Passage, Verdict]> => {
     const verdict = await gate.enter(new FetchRequest([request, ...rest], undefined, request))
     const { refusal, info, delayMs } = verdict

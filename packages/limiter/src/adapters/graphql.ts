@@ -1,6 +1,7 @@
 import type { DocumentNode } from 'graphql'
 import { ConfigError, SluiceError } from '../core/errors.ts'
 import { createGate } from './gate/gate.ts'
+import { checkGateOptions } from './gate/options/fields.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import { withoutOutcomes } from './gate/options/settings.ts'
 import type { RateLimitInfo } from './gate/verdict/info.ts'
@@ -52,6 +53,7 @@ export class OperationRefused extends SluiceError {
 export function rateLimit<C = any>(
   options: GraphqlOptions<C>,
 ): (operation: Operation<C>) => Promise<RateLimitInfo> {
+  checkGateOptions(options)
   const { key, keyGenerator, address, rules } = options
   if ((key ?? keyGenerator ?? address ?? rules) === undefined) {
     throw new ConfigError('an operation does not tell who sent it: give key or address')

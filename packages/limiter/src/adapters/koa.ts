@@ -1,5 +1,6 @@
 import type { Context, Middleware, Next } from 'koa'
-import type { Key } from '../limiter.ts'
+import { func, type OptionFields } from '../core/options.ts'
+import type { Key, Keys } from '../policy-steps.ts'
 import { createGate } from './gate/gate.ts'
 import { evaluated, NodeRequest, type RateLimitInfo, type ResponseWriter } from './gate/hosts/node-http.ts'
 import type { GateOptions } from './gate/options/options.ts'
@@ -12,11 +13,13 @@ export interface KoaOptions extends GateOptions<[Context]> {
   readonly handler?: (ctx: Context, next: Next, info: RateLimitInfo) => unknown
 }
 
+const OWN: OptionFields<Omit<KoaOptions, keyof GateOptions<[Context]>>> = { handler: func }
+
 export type RateLimitMiddleware = Middleware & {
   /** Forgets what a key has used. */
-  resetKey(key: Key): Promise<void>
+  resetKey(key: Key | Keys): Promise<void>
   /** A key's figures now. */
-  getKey(key: Key): Promise<RateLimitInfo>
+  getKey(key: Key | Keys): Promise<RateLimitInfo>
 }
 
 /**
@@ -26,8 +29,8 @@ export type RateLimitMiddleware = Middleware & {
  * app.use(rateLimit({ limit: 100, period: '15m' }))
  */
 export function rateLimit(options: KoaOptions): RateLimitMiddleware {
+  const gate = createGate<[Context]>(options, OWN)
   const { handler } = options
-  const gate = createGate<[Context]>(options, ['handler'])
   const middleware: Middleware = async (ctx, next) => {
     const verdict = await evaluated(
       gate,

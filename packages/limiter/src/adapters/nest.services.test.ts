@@ -130,7 +130,7 @@ describe('Nest', () => {
     const forRoot = (more: object) => () => new RateLimitGuard({ ...options(), ...more })
     expect(forRoot({ throttlers: [] })).toThrow('give limit and period, or policies by name')
     expect(() => new RateLimitGuard([{ limit: 1, ttl: 1 }] as never)).toThrow('options are no list')
-    expect(forRoot({ ipv6SubnetPrefix: 31 })).toThrow('ipv6Subnet must be')
+    expect(forRoot({ ipv6SubnetPrefix: 31 })).toThrow('ipv6SubnetPrefix must be')
     expect(forRoot({ generateKey: () => 'k' })).toThrow('no option is named "generateKey": give key')
     expect(forRoot({ ttl: 1 })).toThrow('period is given twice')
     const limits = { default: { limit: 1, ttl: 1 }, short: { limit: 1, ttl: 1 } }
@@ -254,10 +254,11 @@ describe('Nest', () => {
   })
 
   it('OF-20: mistakes in the options of a handler show when the application starts', async () => {
-    const wrong = shortened('wrong', { limit: -1 })
+    expect(() => shortened('wrong', { limit: -1 })).toThrow('limit must be a whole number')
+    const wrong = shortened('wrong', { algorithm: 'fixed-window', limit: 1, burst: 3 })
     await expect(
       listen({ imports: [RateLimitModule.forRoot(options())], controllers: [wrong] }),
-    ).rejects.toThrow('limit must be a whole number')
+    ).rejects.toThrow('"burst" is not supported by fixed-window')
   })
 
   it('finds the sockets of Fastify, which are inside its requests and replies', async () => {

@@ -11,13 +11,23 @@ import {
 } from '@nestjs/common'
 import { APP_GUARD, ModulesContainer } from '@nestjs/core'
 import { ConfigError } from '../core/errors.ts'
+import {
+  anything,
+  checkOptions,
+  flag,
+  func,
+  listOf,
+  type OptionCheck,
+  objectOf,
+  recordOf,
+} from '../core/options.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Gate } from './gate/gate.ts'
 import { evaluated, type RateLimitInfo, type ResponseWriter } from './gate/hosts/node-http.ts'
 import type { IncomingRequest } from './gate/incoming-request.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
 import { Gates, THROTTLE } from './nest/gates.ts'
-import { type NestModuleOptions, type NestOptions, translated } from './nest/options.ts'
+import { type NestModuleOptions, type NestOptions, OF_HANDLER, translated } from './nest/options.ts'
 import { type NestArgs, partsOf } from './nest/parts.ts'
 import { exceptionOf } from './nest/refusal.ts'
 
@@ -37,7 +47,10 @@ export type { NestModuleOptions, NestOptions, RateLimitInfo }
 export function Throttle(
   options: NestOptions | { readonly default: NestOptions },
 ): MethodDecorator & ClassDecorator {
-  return SetMetadata(THROTTLE, translated('default' in options ? byDefault(options) : options))
+  const own = hasDefault(options)
+    ? translated(byDefault(options, anything), OF_HANDLER, 'default')
+    : translated(options, OF_HANDLER)
+  return SetMetadata(THROTTLE, own)
 }
 
 /**
@@ -54,7 +67,7 @@ export function Throttle(
 export function SkipThrottle(
   skip: { readonly default: boolean } = { default: true },
 ): MethodDecorator & ClassDecorator {
-  return SetMetadata(THROTTLE, !byDefault(skip))
+  return SetMetadata(THROTTLE, !byDefault(skip, flag))
 }
 
 /**
@@ -92,6 +105,12 @@ export class RateLimitGuard implements CanActivate {
 }
 Inject(Gates)(RateLimitGuard, undefined, 0)
 
+const ASYNC = objectOf<Parameters<typeof RateLimitModule.forRootAsync>[0]>(
+  { imports: listOf(anything), inject: listOf(anything), useFactory: func },
+  ['useFactory'],
+  { what: 'an object with useFactory' },
+)
+
 /**
  * Guards the whole application.
  * @example
@@ -102,16 +121,18 @@ Inject(Gates)(RateLimitGuard, undefined, 0)
 export class RateLimitModule {
   /** @throws ConfigError for invalid options */
   static forRoot(options: NestModuleOptions): DynamicModule {
+    translated(options)
     return guarding({ useFactory: (modules: ModulesContainer) => new Gates(options).prepare(modules) })
   }
 
-  /** The same, with options that need what is injected. */
+  /** The same, with options that need what is injected. @throws ConfigError for invalid options */
   static forRootAsync(options: {
     readonly imports?: NonNullable<ModuleMetadata['imports']>
     readonly inject?: InjectionToken[]
     // biome-ignore lint/suspicious/noExplicitAny: whatever is injected
     readonly useFactory: (...injected: any[]) => NestModuleOptions | Promise<NestModuleOptions>
   }): DynamicModule {
+    checkOptions(options, ASYNC)
     const { imports, inject, useFactory } = options
     const gates = async (modules: ModulesContainer, ...injected: unknown[]): Promise<Gates> =>
       new Gates(await useFactory(...injected)).prepare(modules)
@@ -143,10 +164,22 @@ function guarding(
 }
 
 /** What is said by the one name that there is. */
-function byDefault<T>(said: { readonly default: T }): T {
+function byDefault<T>(said: { readonly default: T }, check: OptionCheck): T {
+  checkOptions(said, recordOf(anything, 'an object with default'))
   const other = Object.keys(said).find((name) => name !== 'default')
-  if (other === undefined) return said.default
-  throw new ConfigError(`no limit is named "${other}" here: give policies by name, for all of them together`)
+  if (other !== undefined)
+    throw new ConfigError(
+      `no limit is named "${other}" here, only default: give policies by name, for all of them together`,
+      {
+        path: [other],
+      },
+    )
+  checkOptions(said, objectOf<{ default: T }>({ default: check }, ['default']))
+  return said.default
+}
+
+function hasDefault(options: object): options is { readonly default: NestOptions } {
+  return typeof options === 'object' && options !== null && 'default' in options
 }
 
 function entered(

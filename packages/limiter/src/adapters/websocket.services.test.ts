@@ -105,7 +105,10 @@ describe('WebSockets', () => {
       {
         limit: 1,
         period: '1m',
-        store: { async: true, decide: () => Promise.reject(new Error('gone')) } as never,
+        store: Object.assign(new MemoryStore(), {
+          async: true,
+          decide: () => Promise.reject(new Error('gone')),
+        }) as never,
         onStoreError: 'closed',
         logger: { warn() {}, error() {} },
       },

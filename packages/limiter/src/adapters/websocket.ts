@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { RawData, WebSocket } from 'ws'
+import { anyOf, func, type OptionFields, oneOf } from '../core/options.ts'
 import { createGate } from './gate/gate.ts'
 import { anew, incomingRequestOf, type RateLimitInfo } from './gate/hosts/node-http.ts'
 import type { GateOptions } from './gate/options/options.ts'
@@ -18,6 +19,10 @@ export interface WebSocketOptions extends GateOptions<WebSocketArgs> {
   readonly onRefused?: 'close' | 'drop' | ((socket: WebSocket, info: RateLimitInfo) => void)
 }
 
+const OWN: OptionFields<Omit<WebSocketOptions, keyof GateOptions<WebSocketArgs>>> = {
+  onRefused: anyOf(oneOf('close', 'drop'), func),
+}
+
 type Listener = (data: RawData, isBinary: boolean, info: RateLimitInfo) => void
 
 /**
@@ -34,9 +39,9 @@ type Listener = (data: RawData, isBinary: boolean, info: RateLimitInfo) => void
 export function rateLimit(
   options: WebSocketOptions,
 ): (socket: WebSocket, request: IncomingMessage, listener: Listener) => void {
-  const { onRefused = 'close', logger = console } = options
+  const gate = createGate<WebSocketArgs>(options, OWN)
   withoutOutcomes(options)
-  const gate = createGate<WebSocketArgs>(options, ['onRefused'])
+  const { onRefused = 'close', logger = console } = options
   const refuse = (socket: WebSocket, verdict: Verdict): void => {
     const { info, refusal } = verdict
     if (typeof onRefused === 'function') onRefused(socket, info)

@@ -1,15 +1,30 @@
 import { served } from '@sluice/conformance'
 import express from 'express'
 import { rateLimit } from 'express-rate-limit'
-import { describe, expect, it } from 'vitest'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rateLimit as ourLimit } from '../adapters/express.ts'
 import { createLimiter } from '../limiter.ts'
 import { MemoryStore } from '../stores/memory.ts'
+import { type RedisServer, startRedis } from '../stores/redis/server.test-support.ts'
+import { RedisStore } from '../stores/redis.ts'
 import type { Store } from '../stores/store.ts'
 import { FakeClock } from '../testing.ts'
-import { expressRateLimitStore } from './express-rate-limit.ts'
+import { draft8, expressRateLimitStore } from './express-rate-limit.ts'
+
+let server: RedisServer
+let client: Redis
+beforeAll(async () => {
+  server = await startRedis()
+  client = new Redis({ port: server.port, autoResendUnfulfilledCommands: false })
+})
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
 
 async function against(
-  limiter: ReturnType<typeof rateLimit>,
+  limiter: express.RequestHandler,
   body: (get: (path?: string) => Promise<Response>) => Promise<unknown>,
 ) {
   const app = express()
@@ -66,6 +81,52 @@ describe('in express-rate-limit', () => {
     await counters.increment('k')
     limiter.resetKey('k')
     expect(await limiter.getKey('k')).toBeUndefined()
+  })
+
+  it('keeps the window of a key whose hits were all taken back', async () => {
+    for (const own of [store(), { name: 'test', store: new RedisStore({ client }) }]) {
+      const counters = expressRateLimitStore(own)
+      counters.init({ windowMs: 60_000 })
+      const first = await counters.increment('k')
+      await counters.decrement('k')
+      const emptied = await counters.get('k')
+      expect(emptied?.totalHits).toBe(0)
+      expect(Math.abs(+emptied!.resetTime - +first.resetTime)).toBeLessThan(30_000)
+      await counters.decrement('k')
+      expect(await counters.get('k')).toMatchObject({ totalHits: 0 })
+      for (let i = 0; i < 5; i++) await counters.increment('k')
+      await Promise.all(Array.from({ length: 3 }, () => counters.decrement('k')))
+      expect(await counters.get('k')).toMatchObject({ totalHits: 2 })
+      for (let i = 0; i < 5; i++) await counters.decrement('k')
+      expect(await counters.increment('k')).toMatchObject({ totalHits: 1 })
+      await counters.resetKey('k')
+      expect(await counters.get('k')).toBeUndefined()
+    }
+  })
+
+  it('ends the window of a key whose hits were all taken back when it would have ended', async () => {
+    const counters = expressRateLimitStore(store())
+    counters.init({ windowMs: 60_000 })
+    await counters.increment('k')
+    await counters.decrement('k')
+    clock.advance(59_000)
+    await counters.increment('k')
+    clock.advance(1_000)
+    expect(await counters.get('k')).toBeUndefined()
+  })
+
+  it('counts before it is given to a limiter, in windows of the library’s own default', async () => {
+    const counters = expressRateLimitStore(store())
+    expect(await counters.increment('k')).toMatchObject({ totalHits: 1 })
+    expect(await counters.increment('k')).toMatchObject({ totalHits: 2 })
+    clock.advance(60_000)
+    expect(await counters.get('k')).toBeUndefined()
+  })
+
+  it('counts in no window but the one it was given, though that cannot be kept', () => {
+    const counters = expressRateLimitStore(store())
+    expect(() => counters.init({ windowMs: Number.NaN })).toThrow('not a duration')
+    expect(() => counters.increment('k')).toThrow('not a duration')
   })
 
   it('leaves out what the library is told to skip', async () => {
@@ -130,7 +191,10 @@ describe('in express-rate-limit', () => {
   })
 
   it('answers by promise where the store does, failures included', async () => {
-    const failing: Store<true> = { async: true, decide: () => Promise.reject(new Error('gone')) } as never
+    const failing: Store<true> = Object.assign(new MemoryStore(), {
+      async: true,
+      decide: () => Promise.reject(new Error('gone')),
+    }) as never
     const limiter = rateLimit({
       windowMs: 60_000,
       limit: 1,
@@ -139,5 +203,31 @@ describe('in express-rate-limit', () => {
       store: expressRateLimitStore({ name: 'n', store: failing }),
     })
     await against(limiter, async (get) => expect((await get()).status).toBe(200))
+  })
+
+  it('has the same figures, names and partition keys in headers of draft 8, if it is told to', async () => {
+    for (const windowMs of [30_000, 60_000, 90_000, 3_600_000, 7_200_000, 86_400_000, 604_800_000]) {
+      const theirs = { windowMs, limit: 3, keyGenerator: () => 'ada', legacyHeaders: false }
+      const told = async (limiter: express.RequestHandler): Promise<unknown[]> => {
+        const answers: unknown[] = []
+        await against(limiter, async (get) => {
+          for (let i = 0; i < 4; i++) {
+            const { headers } = await get()
+            // The draft wants `pk` in both fields, so ours is there too; theirs writes blanks.
+            const limits = headers.get('RateLimit')!.replace(/;pk=[^;]*/, '')
+            answers.push([headers.get('RateLimit-Policy')!, limits].map((text) => text.replaceAll(' ', '')))
+          }
+        })
+        return answers
+      }
+      expect(await told(ourLimit(draft8(theirs)))).toEqual(
+        await told(rateLimit({ ...theirs, standardHeaders: 'draft-8' })),
+      )
+    }
+  })
+
+  it('names policies of draft 8 as it is told, and not where the limit is a function', () => {
+    expect(draft8({ windowMs: 60_000, limit: 5, identifier: 'api' }).identifier).toBe('api')
+    expect(draft8({ windowMs: 60_000, limit: () => 5 })).not.toHaveProperty('identifier')
   })
 })

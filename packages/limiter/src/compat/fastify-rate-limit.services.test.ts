@@ -76,7 +76,10 @@ describe('in @fastify/rate-limit', () => {
   })
 
   it('passes failures of a store on', async () => {
-    const failing = { async: true, decide: () => Promise.reject(new StoreError('gone')) } as never
+    const failing = Object.assign(new MemoryStore(), {
+      async: true,
+      decide: () => Promise.reject(new StoreError('gone')),
+    }) as never
     const options = { max: 1, store: fastifyRateLimitStore({ name: 'n', store: failing }) }
     expect(await statuses(await app(options, ['/']), '/')).toEqual([500])
     expect(await statuses(await app({ ...options, skipOnError: true }, ['/']), '/')).toEqual([200])

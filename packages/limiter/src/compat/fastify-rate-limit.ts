@@ -69,7 +69,9 @@ class RouteStore implements FastifyRateLimitStore {
   }
 
   read(key: string, callback: Callback, timeWindow: number): void {
-    callBack(callback, () => this.#counter(timeWindow).look(key))
+    callBack(callback, () =>
+      andThen(this.#counter(timeWindow).look(key), (hits) => hits ?? { hits: 0, endsInMs: 0 }),
+    )
   }
 
   child(routeOptions: object): FastifyRateLimitStore {

@@ -1,3 +1,5 @@
+import type { CallFields } from './options.ts'
+
 /** The request as every adapter hands it in: plain strings, nothing of any framework. */
 export interface Request {
   readonly method?: string
@@ -12,3 +14,14 @@ export interface Request {
   /** What only the application knows: `user`, `tenant`, `plan`, `api-key`, a cost, `param:NAME`… */
   readonly attributes?: Readonly<Record<string, string | number | undefined>>
 }
+
+/** What a request may have. */
+export const REQUEST: CallFields = /* @__PURE__ */ new Map([
+  ['method', 'string'],
+  ['path', 'string'],
+  ['host', 'string'],
+  ['ip', 'string'],
+  ['headers', 'object'],
+  ['query', 'object'],
+  ['attributes', 'object'],
+])

@@ -3,6 +3,17 @@ import { ConfigError, type FieldPath } from './errors.ts'
 /** One tick: a microsecond. All arithmetic of time is in whole ticks, below 2^53. */
 export const TICKS_PER_MS = 1_000
 
+type Unit = 'us' | 'ms' | 's' | 'm' | 'h' | 'd' | 'w' | LongUnit | `${LongUnit}s`
+type LongUnit = 'second' | 'min' | 'minute' | 'hour' | 'day' | 'week'
+type DurationText = Unit | `${number}${'' | ' '}${Unit}`
+
+/**
+ * A duration as text. A literal that is none, such as `'1 month'`, does not compile; a variable of type `string` does,
+ * and is checked when it is used.
+ */
+export type Duration<Text extends string = string> = Text &
+  (string extends Text ? string : Text extends DurationText ? Text : DurationText)
+
 const TICKS_PER_UNIT: Readonly<Record<string, number>> = {
   us: 1,
   ms: 1_000,

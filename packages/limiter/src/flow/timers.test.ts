@@ -66,9 +66,14 @@ describe('a timer', () => {
 /** Files that start a timer by themselves, and why it cannot be too long. */
 const CONSTANT: Readonly<Record<string, string>> = {
   'limiter/src/flow/timers.ts': 'the helper',
+  'limiter/src/stores/deny-cache.ts': 'at most the longest that a timer takes',
+  'limiter/src/stores/memory/memory-states.ts': 'constants',
+  'rulebook/src/read.ts': 'at most a minute',
   'cli/src/main.ts': 'a constant of a command',
   'cli/src/stores.ts': 'a constant',
   'service/src/admin/health.ts': 'a constant',
+  'service/src/http/batch.ts': 'timeouts of a socket, by Node',
+  'service/src/turns.ts': 'a turn of the event loop',
   'service/src/drain.ts': 'an interval of 50 ms',
   'service/src/rules/rules-watcher.ts': 'an interval that no option sets',
 }

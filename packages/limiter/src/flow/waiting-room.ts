@@ -1,6 +1,12 @@
-import { startTimer, type Timers } from './timers.ts'
+import { startPause } from './pause.ts'
+import type { Timers } from './timers.ts'
 
-/** Holds requests back, so many at once. */
+/**
+ * Holds requests back, so many at once.
+ * @example
+ * const room = new WaitingRoom(1_000, globalThis)
+ * if (room.enter()) await room.wait(500, undefined)
+ */
 export class WaitingRoom {
   readonly #seats: number
   readonly #timers: Timers
@@ -19,18 +25,9 @@ export class WaitingRoom {
   }
 
   /** Waits in a seat that `enter` gave. `false`: the caller left before the time was over. */
-  wait(ms: number, leaving: AbortSignal | undefined): Promise<boolean> {
-    return new Promise((resolve) => {
-      const go = (stayed: boolean): void => {
-        stop()
-        leaving?.removeEventListener('abort', leave)
-        this.#taken--
-        resolve(stayed)
-      }
-      const leave = (): void => go(false)
-      const stop = startTimer(() => go(true), ms, { timers: this.#timers })
-      if (leaving?.aborted) leave()
-      else leaving?.addEventListener('abort', leave)
-    })
+  async wait(ms: number, leaving: AbortSignal | undefined): Promise<boolean> {
+    const end = await startPause(ms, leaving, this.#timers).ended
+    this.#taken--
+    return end !== 'left'
   }
 }

@@ -1,11 +1,19 @@
+import { above0, checkOptions, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
 import type { BreakerState } from '../observe/events.ts'
 
 export interface BreakerOptions {
   /** Failures in a row after which the store is no longer asked. Default 5. */
-  readonly failures?: number
+  readonly failures?: number | undefined
   /** Milliseconds between probes while it is not asked. Default 500. */
-  readonly probeEveryMs?: number
+  readonly probeEveryMs?: number | undefined
 }
+
+/** What the options of a Breaker may be. */
+export const breakerFields: OptionFields<BreakerOptions> = {
+  failures: wholeFrom(1),
+  probeEveryMs: above0(Number.POSITIVE_INFINITY),
+}
+const OPTIONS = /* @__PURE__ */ objectOf(breakerFields)
 
 /** Milliseconds after which a failure is too old to count. */
 const FORGETS_AFTER = 60_000
@@ -32,12 +40,15 @@ export class Breaker {
   /**
    * @param now monotonic milliseconds
    * @param changed is called with every new state
+   * @throws ConfigError for invalid options
    */
   constructor(
-    { failures = 5, probeEveryMs = 500 }: BreakerOptions,
+    options: BreakerOptions,
     now: () => number,
     changed: (state: BreakerState) => void = () => undefined,
   ) {
+    checkOptions(options, OPTIONS)
+    const { failures = 5, probeEveryMs = 500 } = options
     this.#limit = failures
     this.#probeEvery = probeEveryMs
     this.#now = now

@@ -1,8 +1,17 @@
+import type { Plan } from '../core/decide/algorithm.ts'
 import type { Figures } from '../core/decide/figures.ts'
 import { holdsSlots, stateText } from '../core/decide/step.ts'
-import { ConfigError } from '../core/errors.ts'
+import { above0, checkOptions, func, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
 import type { Observer } from '../observe/events.ts'
-import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
+import {
+  type Charge,
+  type Once,
+  type Outcome,
+  type StateName,
+  type Step,
+  type Store,
+  storeCheck,
+} from './store.ts'
 
 export interface DenyCacheOptions {
   /** Most refusals remembered at once. Default 10,000. */
@@ -18,8 +27,21 @@ export interface DenyCacheOptions {
   readonly observe?: Observer | undefined
 }
 
+/** What the options of a DenyCache may be. */
+export const denyCacheFields: OptionFields<DenyCacheOptions> = {
+  maxEntries: wholeFrom(1),
+  maxAgeMs: above0(Number.POSITIVE_INFINITY),
+  now: func,
+  observe: func,
+}
+const OPTIONS = /* @__PURE__ */ objectOf(denyCacheFields)
+
+/** Milliseconds: timers keep them as 32 bits. */
+const LONGEST_TIMER = 2 ** 31 - 1
+
 interface KnownRefusal {
-  readonly step: Step
+  readonly plan: Plan
+  readonly cost: number
   readonly outcome: Outcome
   /** Monotonic milliseconds: before the question went out, and when its answer was in. */
   readonly asked: number
@@ -47,13 +69,13 @@ export class DenyCache implements Store<true> {
   readonly #now: () => number
   readonly #refusals = new Map<string, KnownRefusal>()
   readonly #observe: Observer | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
 
+  /** @throws ConfigError for what is no store, and for invalid options */
   constructor(store: Store, options: DenyCacheOptions = {}) {
+    checkOptions(store, storeCheck, 'store')
+    checkOptions(options, OPTIONS)
     const { maxEntries = 10_000, maxAgeMs = 1_000, now = () => performance.now(), observe } = options
-    if (!(Number.isSafeInteger(maxEntries) && maxEntries > 0)) {
-      throw new ConfigError('maxEntries must be a whole number above 0')
-    }
-    if (!(maxAgeMs > 0)) throw new ConfigError('maxAgeMs must be above 0')
     this.#store = store
     this.#max = maxEntries
     this.#maxAge = maxAgeMs
@@ -67,7 +89,7 @@ export class DenyCache implements Store<true> {
     const asked = this.#now()
     const name = nameOf(step!)
     const known = this.#refusals.get(name)
-    if (known !== undefined && known.step.rule.plan === step!.rule.plan && known.step.cost === step!.cost) {
+    if (known !== undefined && known.plan === step!.rule.plan && known.cost === step!.cost) {
       const repeated = repeat(known, asked, this.#maxAge)
       if (repeated !== undefined) {
         this.#observe?.({ type: 'repeated', policy: step!.rule.name })
@@ -76,7 +98,8 @@ export class DenyCache implements Store<true> {
     }
     const outcome = await this.#store.decide(steps, peek)
     const steady = !outcome.allowed && outcome.degraded !== true && outcome.figures[0]!.remaining === 0
-    if (steady) this.#remember(name, { step: step!, outcome, asked, answered: this.#now() })
+    const { rule, cost } = step!
+    if (steady) this.#remember(name, { plan: rule.plan, cost, outcome, asked, answered: this.#now() })
     else this.#refusals.delete(name)
     return outcome
   }
@@ -98,19 +121,34 @@ export class DenyCache implements Store<true> {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
     this.#refusals.clear()
     await this.#store.close()
   }
 
-  /** Forgetting a refusal only costs a question: the oldest makes room. */
+  /** Forgetting a refusal only costs a question: the oldest, which stands first, makes room. */
   #remember(name: string, refusal: KnownRefusal): void {
-    if (this.#refusals.size >= this.#max && !this.#refusals.has(name)) {
-      for (const oldest of this.#refusals.keys()) {
-        this.#refusals.delete(oldest)
-        break
-      }
-    }
+    this.#refusals.delete(name)
+    if (this.#refusals.size >= this.#max) this.#refusals.delete(this.#refusals.keys().next().value!)
     this.#refusals.set(name, refusal)
+    this.#timer ??= this.#wake()
+  }
+
+  #wake(): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => this.#sweep(), Math.min(this.#maxAge, LONGEST_TIMER))
+    timer.unref?.()
+    return timer
+  }
+
+  /** Nothing is remembered for longer than twice its time, though nobody asks. */
+  #sweep(): void {
+    const before = this.#now() - this.#maxAge
+    for (const [name, { asked }] of this.#refusals) {
+      if (asked > before) break
+      this.#refusals.delete(name)
+    }
+    this.#timer = this.#refusals.size === 0 ? undefined : this.#wake()
   }
 }
 

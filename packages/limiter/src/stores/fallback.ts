@@ -5,22 +5,47 @@ import { canRefuse } from '../core/decide/role.ts'
 import type { Rule } from '../core/decide/rule.ts'
 import { shareOf } from '../core/decide/share.ts'
 import { ConfigError, StoreError } from '../core/errors.ts'
+import { above0, checkOptions, func, type OptionFields, objectOf } from '../core/options.ts'
 import type { BreakerState, Observer } from '../observe/events.ts'
-import { Breaker, type BreakerOptions } from './breaker.ts'
+import { Breaker, type BreakerOptions, breakerFields } from './breaker.ts'
 import { Deadline } from './deadline.ts'
-import { MemoryStore } from './memory.ts'
-import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
+import { MemoryStore, type MemoryStoreOptions, memoryFields } from './memory.ts'
+import {
+  type Charge,
+  type Once,
+  type Outcome,
+  type StateName,
+  type Step,
+  type Store,
+  storeCheck,
+} from './store.ts'
 
 export interface FallbackOptions extends BreakerOptions {
   /** Milliseconds that the store has to answer. Default 50. */
   readonly deadlineMs?: number
   /** Share of each limit, above 0 to 1, that `local` rules grant in this process: 1/nodes keeps to the whole. Default 1. */
   readonly localShare?: number
+  /** How much `local` rules may keep in this process. Default: that of a MemoryStore. */
+  readonly local?: Pick<MemoryStoreOptions, 'maxKeys' | 'maxBytes'>
   /** Is called with an event for each answer, each failure, and each change of a breaker. */
   readonly observe?: Observer | undefined
   /** Monotonic milliseconds. Default `performance.now`. */
   readonly now?: () => number
 }
+
+/** What the options of a FallbackStore may be. */
+export const fallbackFields: OptionFields<FallbackOptions> = {
+  ...breakerFields,
+  deadlineMs: above0(60_000),
+  localShare: above0(1),
+  local: objectOf<NonNullable<FallbackOptions['local']>>({
+    maxKeys: memoryFields.maxKeys,
+    maxBytes: memoryFields.maxBytes,
+  }),
+  observe: func,
+  now: func,
+}
+const OPTIONS = /* @__PURE__ */ objectOf(fallbackFields)
 
 /**
  * Answers in place of a store that is slow or down, by each rule's `onStoreError`: `open` admits, `closed`
@@ -43,21 +68,23 @@ export class FallbackStore implements Store<true> {
   readonly #observe: Observer
   readonly #localRules = new WeakMap<Rule, Rule>()
 
+  /** @throws ConfigError for what is no store, and for invalid options */
   constructor(store: Store, options: FallbackOptions = {}) {
+    checkOptions(store, storeCheck, 'store')
+    checkOptions(options, OPTIONS)
     const {
+      failures,
+      probeEveryMs,
       deadlineMs = 50,
       localShare = 1,
+      local,
       now = () => performance.now(),
       observe = () => undefined,
     } = options
-    if (!(deadlineMs > 0 && deadlineMs <= 60_000))
-      throw new ConfigError('deadlineMs must be > 0 and ≤ 60000', { path: ['deadlineMs'] })
-    if (!(localShare > 0 && localShare <= 1))
-      throw new ConfigError('localShare must be > 0 and ≤ 1', { path: ['localShare'] })
     this.#store = store
-    this.#local = new MemoryStore()
+    this.#local = new MemoryStore(local)
     this.#deadline = new Deadline(deadlineMs, now)
-    this.#breakerOptions = options
+    this.#breakerOptions = { failures, probeEveryMs }
     this.#share = localShare
     this.#now = now
     this.#observe = observe

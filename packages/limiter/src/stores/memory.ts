@@ -1,9 +1,12 @@
-import { type Clock, monotonicClock } from '../clock.ts'
+import { type Clock, clockCheck, monotonicClock } from '../clock.ts'
 import { chargeInstant, figuresOf, instantOf, inUnits } from '../core/decide/figures.ts'
 import { canRefuse } from '../core/decide/role.ts'
 import { block, correct, NO_CELLS, run } from '../core/decide/run.ts'
-import { ConfigError } from '../core/errors.ts'
+import { checkOptions, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
+import { byteCheck, byteCount } from './memory/byte-count.ts'
 import { type MemorySlot, MemoryStates } from './memory/memory-states.ts'
+import { SpentIds } from './memory/spent-ids.ts'
+import { Budget } from './memory/state-table.ts'
 import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
 
 export interface MemoryStoreOptions {
@@ -11,7 +14,23 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock
   /** Most keys held at once, over all policies. Beyond it new keys share buckets; no key is evicted. Default 10,000,000. */
   readonly maxKeys?: number
+  /**
+   * Most bytes held at once, over all policies: a number, text such as `200MB` or `64MiB`, or a share of the heap that
+   * this process may use. Beyond it new keys share buckets, too. Default `25%`.
+   */
+  readonly maxBytes?: number | string
 }
+
+/** Of `maxBytes`, what the ids of settled reservations may take: keys that clients invent leave it to them. */
+const IDS_SHARE = 1 / 8
+
+/** What the options of a MemoryStore may be. */
+export const memoryFields: OptionFields<MemoryStoreOptions> = {
+  clock: clockCheck,
+  maxKeys: wholeFrom(1),
+  maxBytes: byteCheck,
+}
+const OPTIONS = /* @__PURE__ */ objectOf(memoryFields)
 
 /**
  * Keeps state in this process, and answers at once.
@@ -22,25 +41,36 @@ export interface MemoryStoreOptions {
 export class MemoryStore implements Store<false> {
   readonly async = false as const
   readonly #clock: Clock
+  readonly #budget: Budget
   readonly #states: MemoryStates
-  readonly #spent = new Map<string, number>()
+  readonly #idBudget: Budget
+  readonly #spent: SpentIds
 
+  /** @throws ConfigError for invalid options */
   constructor(options: MemoryStoreOptions = {}) {
-    const { clock = monotonicClock(), maxKeys = 10_000_000 } = options
-    if (!(Number.isSafeInteger(maxKeys) && maxKeys > 0))
-      throw new ConfigError('maxKeys must be a whole number above 0', { path: ['maxKeys'] })
+    checkOptions(options, OPTIONS)
+    const { clock = monotonicClock(), maxKeys = 10_000_000, maxBytes = '25%' } = options
+    const bytes = byteCount(maxBytes)
     this.#clock = clock
-    this.#states = new MemoryStates(maxKeys)
+    this.#budget = new Budget(maxKeys, bytes * (1 - IDS_SHARE))
+    this.#states = new MemoryStates(this.#budget, clock)
+    this.#idBudget = new Budget(maxKeys, bytes * IDS_SHARE)
+    this.#spent = new SpentIds(this.#idBudget, clock)
   }
 
   /** Keys held now; some of them may be waiting to be deleted. */
   get size(): number {
-    return this.#states.keys
+    return this.#budget.keys
   }
 
-  /** Charges so far to keys beyond `maxKeys`, which share buckets. */
+  /** Bytes that their states take, and the ids of settled reservations. */
+  get bytes(): number {
+    return this.#budget.bytes + this.#idBudget.bytes
+  }
+
+  /** Charges so far to keys beyond `maxKeys` or `maxBytes`, which share buckets. */
   get sharedCharges(): number {
-    return this.#states.sharedCharges
+    return this.#budget.shared
   }
 
   decide(steps: readonly Step[], peek: boolean): Outcome {
@@ -54,7 +84,7 @@ export class MemoryStore implements Store<false> {
 
   settle(charges: readonly Charge[], once?: Once): boolean {
     const at = this.#clock.now()
-    if (once !== undefined && !this.#spend(once, at)) return false
+    if (once !== undefined && !this.#spent.spend(once, at)) return false
     correct(charges, this.#states, at)
     return true
   }
@@ -93,7 +123,9 @@ export class MemoryStore implements Store<false> {
     slot.delay =
       charged && algorithm.delay !== undefined ? algorithm.delay(plan, slot.cells, slot.offset, last, now) : 0
     if (charged && !peek) {
-      if (slot.cells === NO_CELLS || plan.size === 0) this.#states.place(namespace, plan, key, used, slot)
+      const { cells, table } = slot
+      const isInPlace = cells !== NO_CELLS && plan.size > 0 && phase === 0 && cells !== table.overflow
+      if (!isInPlace) this.#states.place(namespace, plan, key, used, slot)
       algorithm.charge(plan, slot.cells, slot.offset, last, now, cost, chargeId, left)
       slot.cells[slot.offset] = used
       slot.last = now
@@ -105,16 +137,5 @@ export class MemoryStore implements Store<false> {
     return instant === at
       ? { allowed: admitted, at, figures }
       : { allowed: admitted, at, figures, instants: [instant] }
-  }
-
-  /** Ids are deleted from the front, in the order in which they were spent: their times differ little. */
-  #spend({ id, until }: Once, at: number): boolean {
-    for (const [spent, over] of this.#spent) {
-      if (over > at) break
-      this.#spent.delete(spent)
-    }
-    if (at >= until || this.#spent.has(id)) return false
-    this.#spent.set(id, until)
-    return true
   }
 }

@@ -1,8 +1,16 @@
-import { ConfigError } from '../core/errors.ts'
+import { above0, checkOptions, func, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
 import { startTimer } from '../flow/timers.ts'
 import type { Observer } from '../observe/events.ts'
 import { KeyLease, type Shared } from './prefetch/key-lease.ts'
-import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
+import {
+  type Charge,
+  type Once,
+  type Outcome,
+  type StateName,
+  type Step,
+  type Store,
+  storeCheck,
+} from './store.ts'
 
 export interface PrefetchOptions {
   /** Nodes that share the store: a lease takes at most 1/(2·nodes) of what is left, so that all find some. Default 2. */
@@ -16,6 +24,16 @@ export interface PrefetchOptions {
   /** Is called with an event for each request that is granted without asking the store. */
   readonly observe?: Observer | undefined
 }
+
+/** What the options of a PrefetchStore may be. */
+export const prefetchFields: OptionFields<PrefetchOptions> = {
+  nodes: wholeFrom(1),
+  idleMs: above0(3_600_000),
+  maxKeys: wholeFrom(1),
+  now: func,
+  observe: func,
+}
+const OPTIONS = /* @__PURE__ */ objectOf(prefetchFields)
 
 /**
  * Takes units ahead where a rule allows it (`prefetch`), charged in the store like any others, and grants them in
@@ -39,14 +57,11 @@ export class PrefetchStore implements Store<true> {
   #size = 0
   #stopTimer: (() => void) | undefined
 
+  /** @throws ConfigError for what is no store, and for invalid options */
   constructor(store: Store, options: PrefetchOptions = {}) {
+    checkOptions(store, storeCheck, 'store')
+    checkOptions(options, OPTIONS)
     const { nodes = 2, idleMs = 1_000, maxKeys = 10_000, now = () => performance.now(), observe } = options
-    for (const [name, value] of Object.entries({ nodes, maxKeys })) {
-      if (!(Number.isSafeInteger(value) && value > 0))
-        throw new ConfigError(`${name} must be a whole number above 0`, { path: [name] })
-    }
-    if (!(idleMs > 0 && idleMs <= 3_600_000))
-      throw new ConfigError('idleMs must be > 0 and ≤ 3600000', { path: ['idleMs'] })
     this.#shared = { store, nodes, now, observe }
     this.#idle = idleMs
     this.#max = maxKeys

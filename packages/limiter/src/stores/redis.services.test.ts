@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseVectors, runVectors, storeSuite } from '@sluice/conformance'
+import { Redis as RestClient } from '@upstash/redis'
+import { GlideClient } from '@valkey/valkey-glide'
 import { Redis } from 'ioredis'
 import { Redis as Valkey } from 'iovalkey'
 import { createClient, createClientPool } from 'redis'
@@ -8,6 +10,7 @@ import { planOf } from '../core/decide/algorithms.ts'
 import { MAX } from '../core/decide/integers.ts'
 import { ConfigError } from '../core/errors.ts'
 import type { RedisClient } from './redis/client.ts'
+import { startRest } from './redis/rest.test-support.ts'
 import { type RedisServer, startRedis } from './redis/server.test-support.ts'
 import { per90s, stepOf } from './redis/steps.test-support.ts'
 import { RedisStore } from './redis.ts'
@@ -49,6 +52,16 @@ const clients: Readonly<Record<string, () => Promise<RedisClient>>> = {
     closing.push(() => pool.destroy())
     await pool.connect()
     return pool
+  },
+  async 'Valkey GLIDE'() {
+    const client = await GlideClient.createClient({ addresses: [{ host: '127.0.0.1', port: server.port }] })
+    closing.push(() => client.close())
+    return client
+  },
+  async '@upstash/redis, over REST'() {
+    const { url, stop } = await startRest(redis)
+    closing.push(stop)
+    return new RestClient({ url, token: 'any', retry: { retries: 0 }, automaticDeserialization: false })
   },
   async 'ioredis, told to answer integers as text'() {
     const options = { port: server.port, stringNumbers: true, autoResendUnfulfilledCommands: false }
@@ -99,10 +112,21 @@ describe('A RedisStore', () => {
     [{}, '`client` or `send`'],
     [{ send: async () => null, prefix: 'a{b' }, 'prefix must be'],
     [{ send: async () => null, prefix: '' }, 'prefix must be'],
-    [{ client: {} as RedisClient }, 'must be an ioredis, iovalkey or node-redis client'],
-    [{ client: null as unknown as RedisClient }, 'must be an ioredis, iovalkey or node-redis client'],
+    [
+      { client: {} as RedisClient },
+      'must be an ioredis, iovalkey, node-redis, GLIDE or @upstash/redis client',
+    ],
+    [
+      { client: null as unknown as RedisClient },
+      'must be an ioredis, iovalkey, node-redis, GLIDE or @upstash/redis client',
+    ],
     [{ client: new Redis({ lazyConnect: true }) }, 'autoResendUnfulfilledCommands: false'],
     [{ client: new Valkey({ lazyConnect: true }) }, 'autoResendUnfulfilledCommands: false'],
+    [{ client: new RestClient({ url: 'http://127.0.0.1:1', token: 'any' }) }, 'retry: { retries: 0 }'],
+    [
+      { client: new RestClient({ url: 'http://127.0.0.1:1', token: 'any', retry: false }) },
+      'retry: { retries: 0 }',
+    ],
     [{ client: new Redis.Cluster([], { lazyConnect: true }) }, 'retryDelayOnFailover: 0'],
   ])('refuses what cannot work: %j', (options, message) => {
     expect(() => new RedisStore(options)).toThrow(ConfigError)

@@ -1,6 +1,7 @@
-import type { Clock } from '../clock.ts'
+import { type Clock, clockCheck } from '../clock.ts'
 import { cannotBlock } from '../core/decide/run.ts'
 import { ConfigError } from '../core/errors.ts'
+import { anything, checkOptions, flag, func, objectOf, textCheck } from '../core/options.ts'
 import { Batches } from './redis/batches.ts'
 import { callToBlock, callToSettle } from './redis/call.ts'
 import { type RedisClient, type Send, senderOf } from './redis/client.ts'
@@ -39,6 +40,12 @@ const ANYWHERE = 0
 /** From here on downwards: the same slots, of states that no script decides about. */
 const BY_SWAP = -1
 
+const OPTIONS = /* @__PURE__ */ objectOf<RedisStoreOptions>(
+  { client: anything, send: func, cluster: flag, prefix: textCheck, clock: clockCheck },
+  [],
+  { what: 'an object with client or send' },
+)
+
 /**
  * Keeps state in Redis (6.2 or later) or Valkey and decides there, by the server's clock: one script for a request,
  * or for several that are asked for at once. A state expires when it has recovered, rounded up to a millisecond; what
@@ -62,11 +69,17 @@ export class RedisStore implements Store<true> {
 
   /** @throws ConfigError */
   constructor(options: RedisStoreOptions) {
-    const { client, send, cluster = false, prefix = 'sluice', clock } = options
+    checkOptions(options, OPTIONS)
+    const { client, send, cluster, prefix = 'sluice', clock } = options
     if ((client === undefined) === (send === undefined)) {
       throw new ConfigError('RedisStore takes `client` or `send`, one of them')
     }
-    const sender = client === undefined ? { send: send!, cluster } : senderOf(client)
+    if (client !== undefined && cluster !== undefined) {
+      throw new ConfigError('cluster has no effect beside client: whether that is one is detected', {
+        path: ['cluster'],
+      })
+    }
+    const sender = client === undefined ? { send: send!, cluster: cluster ?? false } : senderOf(client)
     this.#runner = new ScriptRunner(sender.send)
     this.#cluster = sender.cluster
     this.#names = new Names(prefix)

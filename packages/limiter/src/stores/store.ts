@@ -1,6 +1,7 @@
 import type { Outcome } from '../core/decide/outcome.ts'
 import type { Charge } from '../core/decide/run.ts'
 import type { StateName, Step } from '../core/decide/step.ts'
+import { having, type OptionCheck } from '../core/options.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 
 export type { Charge, Outcome, StateName, Step }
@@ -40,3 +41,13 @@ export interface Store<Async extends boolean = boolean> {
   /** Which part of the store answers for a step, where parts can fail by themselves. Absent: it fails as a whole. */
   shardOf?(step: Pick<Step, 'key'>): number
 }
+
+/** What a store in options has to have. */
+export const storeCheck: OptionCheck = having(
+  'a store of this library',
+  'decide',
+  'settle',
+  'reset',
+  'block',
+  'close',
+)

@@ -124,7 +124,7 @@ describe('the answer to a batch', () => {
   it.each<[unknown, string]>([
     [answer, 'the answer must be a list'],
     [[answer, null], '[1] must be an object'],
-    [[{ ...answer, status: 404 }], '[0].type is missing'],
+    [[{ ...answer, status: 404 }], '[0].status must be 403 or 429 or 503'],
     [[{ ...problem, status: '404' }], '[0].status must be a number'],
   ])('such as %j has a mistake', (body, message) => {
     expect(mistakeIn(() => readBatchAnswer(body)).message).toBe(message)

@@ -1,4 +1,5 @@
 import type { Decision, PolicyFigures } from '../core/decide/decision.ts'
+import type { RefusalReason } from '../core/respond/problem.ts'
 import type { Reply } from '../pipeline.ts'
 import { PROBLEM, type ProblemBody } from './problem.ts'
 import { type Check, type Checks, isObject, list, map, openFields, readUnbounded } from './read.ts'
@@ -18,18 +19,24 @@ export interface FiguresBody {
 
 export interface PolicyBody
   extends FiguresBody,
-    Pick<PolicyFigures, 'windowSeconds' | 'shadow' | 'deprioritizes' | 'soft' | 'blocked'> {}
+    Pick<PolicyFigures, 'windowSeconds' | 'shadow' | 'deprioritizes' | 'soft' | 'blocked' | 'missingKey'> {}
 
 /** The answer to `POST /v1/check`: a decision. */
 export interface AnswerBody extends FiguresBody {
   /** Every policy that took part, in rule order. */
   readonly policies: readonly PolicyBody[]
+  /** Names of the limits that did not apply because the request lacks a part of their key. Present where there are any. */
+  readonly passedOver?: readonly string[]
   /** Made without the store, by the rule's failure policy. */
   readonly degraded: boolean
   /** Over a limit that only lowers the priority. */
   readonly priority?: 'low'
   /** What to set on the request where it is passed on to the next hop; absent where there is nothing. */
   readonly upstreamHeaders?: Readonly<Record<string, string>>
+  /** On a refusal: what to answer the client with. 429: over a quota, or blocked; 503: no store; 403: no key. */
+  readonly status?: 403 | 429 | 503
+  /** On a refusal: why. */
+  readonly reason?: RefusalReason
   /** What the caller's own client should be sent. */
   readonly headers: Readonly<Record<string, string>>
 }
@@ -53,9 +60,10 @@ const POLICY = openFields<PolicyBody>(FIGURES, {
   deprioritizes: ALWAYS,
   soft: ALWAYS,
   blocked: ALWAYS,
+  missingKey: ALWAYS,
 })
 
-type OptionalField = 'priority' | 'upstreamHeaders'
+type OptionalField = 'passedOver' | 'priority' | 'status' | 'reason' | 'upstreamHeaders'
 
 /** The fields of an answer, for every answer that has them. */
 export const ANSWER_FIELDS: {
@@ -63,14 +71,22 @@ export const ANSWER_FIELDS: {
   readonly optional: Checks<AnswerBody, OptionalField>
 } = {
   required: { ...FIGURES, policies: list(POLICY), degraded: FLAG, headers: map(ANY_TEXT) },
-  optional: { priority: exactly('low'), upstreamHeaders: map(ANY_TEXT) },
+  optional: {
+    passedOver: list(ANY_TEXT),
+    priority: exactly('low'),
+    upstreamHeaders: map(ANY_TEXT),
+    status: exactly(403, 429, 503),
+    reason: exactly('quota', 'block', 'store', 'missing-key'),
+  },
 }
 
 const ANSWER = openFields<AnswerBody>(ANSWER_FIELDS.required, ANSWER_FIELDS.optional)
 
-/** Only a problem has a status. */
+/** Only a decision says whether it is allowed. */
 const ANSWER_OR_PROBLEM: Check<AnswerBody | ProblemBody> = (value, bounds) =>
-  isObject(value) && Object.hasOwn(value, 'status') ? PROBLEM(value, bounds) : ANSWER(value, bounds)
+  isObject(value) && Object.hasOwn(value, 'status') && !Object.hasOwn(value, 'allowed')
+    ? PROBLEM(value, bounds)
+    : ANSWER(value, bounds)
 
 const BATCH_ANSWER = list(ANSWER_OR_PROBLEM)
 
@@ -79,10 +95,10 @@ const BATCH_ANSWER = list(ANSWER_OR_PROBLEM)
  * @example
  * answerOf(await pipeline.check(question)).allowed
  */
-export function answerOf({ decision, response }: Reply): AnswerBody {
+export function answerOf({ decision, matched, response }: Reply): AnswerBody {
   const { priority } = decision
-  const { upstreamHeaders } = response
-  const body: AnswerBody = {
+  const { status, reason, upstreamHeaders } = response
+  return {
     policy: decision.policy,
     allowed: decision.allowed,
     limit: orNull(decision.limit),
@@ -92,12 +108,11 @@ export function answerOf({ decision, response }: Reply): AnswerBody {
     resetAfterMs: decision.resetAfterMs,
     delayMs: decision.delayMs,
     policies: decision.policies,
+    ...(matched.missing.length > 0 && { passedOver: matched.missing }),
     degraded: decision.degraded,
+    ...(priority !== undefined && { priority }),
+    ...(status !== 200 && reason !== undefined && { status, reason }),
     headers: headerMap(response),
-  }
-  return {
-    ...body,
-    ...(priority && { priority }),
     ...(upstreamHeaders && { upstreamHeaders: Object.fromEntries(upstreamHeaders) }),
   }
 }
@@ -114,11 +129,11 @@ export function readAnswer(value: unknown): AnswerBody {
 }
 
 /**
- * Reads the answer to `POST /v1/check/batch`: for each request its answer, or the problem with it. Only a problem
- * has a `status`.
+ * Reads the answer to `POST /v1/check/batch`: for each request its answer, or the problem with it. Only an answer has
+ * `allowed`.
  * @throws WireError with the path of the first mistake
  * @example
- * const allowed = readBatchAnswer(body).map((item) => !('status' in item) && item.allowed)
+ * const allowed = readBatchAnswer(body).map((item) => 'allowed' in item && item.allowed)
  */
 export function readBatchAnswer(value: unknown): readonly (AnswerBody | ProblemBody)[] {
   return readUnbounded(BATCH_ANSWER, value, 'the answer')
@@ -129,7 +144,8 @@ export function readBatchAnswer(value: unknown): readonly (AnswerBody | ProblemB
  * @example
  * decisionFrom(readAnswer(await response.json())).remaining
  */
-export function decisionFrom({ headers: _, upstreamHeaders: _mark, ...answer }: AnswerBody): Decision {
+export function decisionFrom(body: AnswerBody): Decision {
+  const { headers, upstreamHeaders, status, reason, passedOver, ...answer } = body
   return { ...answer, ...limitsOf(answer), policies: answer.policies.map(policyFrom) }
 }
 

@@ -84,7 +84,11 @@ describe('a question with a mistake', () => {
       '',
       'the body must have either request or descriptors',
     ],
-    [{ domain: null, request: {} }, 'domain', 'domain must be text of at most 16384 characters'],
+    [
+      { domain: null, request: {} },
+      'domain',
+      'domain must be text of at most 256 characters, without control characters',
+    ],
     [{ domian: 'shop', request: {} }, '', 'unknown field "domian" in the body'],
     [
       { domain: 'shop', request: {}, ['x'.repeat(101)]: 1 },
@@ -205,8 +209,14 @@ describe('bounds', () => {
   })
 
   it.each<[unknown, string]>([
-    [{ domain: 'abcd', request: {} }, 'domain must be text of at most 3 characters'],
-    [{ domain: '😀😀😀😀', request: {} }, 'domain must be text of at most 3 characters'],
+    [
+      { domain: 'abcd', request: {} },
+      'domain must be text of at most 3 characters, without control characters',
+    ],
+    [
+      { domain: '😀😀😀😀', request: {} },
+      'domain must be text of at most 3 characters, without control characters',
+    ],
     [
       { domain: 'a', request: { query: { abcd: '' } } },
       'request.query must have names of at most 3 characters',

@@ -4,7 +4,7 @@ import type { Question } from '../pipeline.ts'
 import { WIRE_BOUNDS, type WireBounds } from './bounds.ts'
 import { broken, type Mistake } from './mistake.ts'
 import { type Checks, fields, list, map, read, where } from './read.ts'
-import { ANYTHING, COST, NUMBER_OR_TEXT, TEXT } from './values.ts'
+import { ANYTHING, COST, DOMAIN, NUMBER_OR_TEXT, TEXT } from './values.ts'
 
 /** What is asked about: exactly one of the two. */
 export interface SubjectBody {
@@ -62,10 +62,10 @@ export const SUBJECT: Checks<SubjectBody> = {
   descriptors: list(DESCRIPTOR, 'maxEntries', 1),
 }
 
-const QUESTION = where(fields<QuestionBody>({ domain: TEXT }, { ...SUBJECT, cost: COST }), subjectMistake)
+const QUESTION = where(fields<QuestionBody>({ domain: DOMAIN }, { ...SUBJECT, cost: COST }), subjectMistake)
 
 const LOOSE_QUESTION = where(
-  fields<SubjectBody & Partial<QuestionBody>>({}, { ...SUBJECT, domain: TEXT, cost: COST }),
+  fields<SubjectBody & Partial<QuestionBody>>({}, { ...SUBJECT, domain: DOMAIN, cost: COST }),
   subjectMistake,
 )
 

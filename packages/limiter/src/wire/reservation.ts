@@ -4,7 +4,7 @@ import { WIRE_BOUNDS, type WireBounds } from './bounds.ts'
 import { wrong } from './mistake.ts'
 import { type QuestionBody, questionOf, SUBJECT, subjectMistake } from './question.ts'
 import { type Check, fields, map, openFields, read, readUnbounded, where } from './read.ts'
-import { COST, TEXT, wholeCheck } from './values.ts'
+import { COST, DOMAIN, wholeCheck } from './values.ts'
 
 /** The body of `POST /v1/reserve`. */
 export interface ReserveBody extends QuestionBody {
@@ -42,7 +42,7 @@ const MAX_TTL_MS = 86_400_000
 const DEFAULT_TTL_MS = 60_000
 
 const RESERVE = where(
-  fields<ReserveBody>({ domain: TEXT }, { ...SUBJECT, cost: COST, ttl_ms: wholeCheck(1, MAX_TTL_MS) }),
+  fields<ReserveBody>({ domain: DOMAIN }, { ...SUBJECT, cost: COST, ttl_ms: wholeCheck(1, MAX_TTL_MS) }),
   subjectMistake,
 )
 

@@ -3,7 +3,7 @@ import { WIRE_BOUNDS, type WireBounds } from './bounds.ts'
 import { broken, type Mistake } from './mistake.ts'
 import { questionOf, SUBJECT, type SubjectBody, subjectMistake } from './question.ts'
 import { fields, read, where } from './read.ts'
-import { TEXT } from './values.ts'
+import { DOMAIN, TEXT } from './values.ts'
 
 /** The body of `POST /v1/reset`: a request, descriptors, or a policy and a key. */
 export interface ResetBody extends SubjectBody {
@@ -21,7 +21,7 @@ export interface PolicyKey {
 }
 
 const RESET = where(
-  fields<ResetBody>({ domain: TEXT }, { ...SUBJECT, policy: TEXT, key: TEXT }),
+  fields<ResetBody>({ domain: DOMAIN }, { ...SUBJECT, policy: TEXT, key: TEXT }),
   resetMistake,
 )
 

@@ -5,6 +5,19 @@ import { type Check, isTextOf } from './read.ts'
 export const TEXT: Check<string> = (value, { maxTextLength }) =>
   isTextOf(value, maxTextLength) ? undefined : wrong(`text of at most ${maxTextLength} characters`)
 
+const ODD_IN_DOMAIN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
+
+/** Characters of a domain's name. */
+const MAX_DOMAIN = 256
+
+/** The name of a domain: it stands in logs and in messages, so it is short, and one line. */
+export const DOMAIN: Check<string> = (value, { maxTextLength }) => {
+  const most = Math.min(maxTextLength, MAX_DOMAIN)
+  return isTextOf(value, most) && !ODD_IN_DOMAIN.test(value)
+    ? undefined
+    : wrong(`text of at most ${most} characters, without control characters`)
+}
+
 /**
  * A number, or text of a bounded length. Of numbers only those that JavaScript keeps exactly: two ids of 64 bits
  * may become one number, and then two callers would share a limit.
@@ -42,7 +55,8 @@ export const FINITE_OR_NULL: Check<number | null> = (value) =>
 export const FLAG: Check<boolean> = (value) =>
   typeof value === 'boolean' ? undefined : wrong('true or false')
 
-/** One value and no other. */
-export function exactly<T extends string | true>(expected: T): Check<T> {
-  return (value) => (value === expected ? undefined : wrong(JSON.stringify(expected)))
+/** One of these values and no other. */
+export function exactly<T extends string | number | true>(...expected: readonly T[]): Check<T> {
+  const shown = expected.map((each) => JSON.stringify(each)).join(' or ')
+  return (value) => (expected.includes(value as T) ? undefined : wrong(shown))
 }

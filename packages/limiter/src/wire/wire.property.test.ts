@@ -54,14 +54,15 @@ const descriptor = optionally<{ entries: unknown; cost: unknown; limit: unknown 
   'entries',
 )
 const descriptors = fc.array(descriptor, { minLength: 1, maxLength: 3 })
+const domain = text.map((any) => any.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, ''))
 const question = fc.oneof(
   optionally<{ domain: unknown; request: unknown; cost: unknown }>(
-    { domain: text, request, cost: whole },
+    { domain, request, cost: whole },
     'domain',
     'request',
   ),
   optionally<{ domain: unknown; descriptors: unknown; cost: unknown }>(
-    { domain: text, descriptors, cost: whole },
+    { domain, descriptors, cost: whole },
     'domain',
     'descriptors',
   ),

@@ -8,10 +8,17 @@ import { lintReplaces, type Replacement } from './replaces.ts'
 type LintNode = Placed<Descriptor>
 
 /** @param roots the first level of a domain's descriptors, in rule order */
-export function lintDescriptors(domain: string, roots: readonly LintNode[]): FileProblem[] {
+export function lintDescriptors(
+  domain: string,
+  roots: readonly LintNode[],
+  written: ReadonlySet<string> | undefined,
+): FileProblem[] {
   const nodes = roots.flatMap(family)
   const names = nodes.flatMap(({ rule }) => rule.rateLimit?.name ?? [])
-  return [...lintLevel(roots, domain), ...lintReplaces(nodes.flatMap(replacementsOf), new Set(names))]
+  return [
+    ...lintLevel(roots, domain),
+    ...lintReplaces(nodes.flatMap(replacementsOf), new Set(names), written),
+  ]
 }
 
 /** The node and all below it. */
@@ -44,6 +51,7 @@ function lintLevel(siblings: readonly LintNode[], trail: string): FileProblem[] 
   const problems: FileProblem[] = []
   for (const node of siblings) {
     const { key, value } = node.rule
+    if (key === '') continue // missing, and reported as that
     const id = JSON.stringify([key, value])
     const twin = first.get(id)
     if (twin === undefined) {

@@ -6,7 +6,10 @@ import { type Placed, placeOf, problemIn } from './placed.ts'
 import { lintReplaces } from './replaces.ts'
 
 /** @param limits all of one domain, in rule order */
-export function lintLimits(limits: readonly Placed<Limit>[]): FileProblem[] {
+export function lintLimits(
+  limits: readonly Placed<Limit>[],
+  names: ReadonlySet<string> | undefined,
+): FileProblem[] {
   const byName = new Map<string, Placed<Limit>>()
   const problems: FileProblem[] = []
   for (const limit of limits) {
@@ -27,7 +30,7 @@ export function lintLimits(limits: readonly Placed<Limit>[]): FileProblem[] {
       field: ['replaces', index],
     })),
   )
-  const replaces = lintReplaces(replacements, new Set(byName.keys()))
+  const replaces = lintReplaces(replacements, new Set(byName.keys()), names)
   return [...problems, ...replaces, ...neverApplied(limits, byName)]
 }
 

@@ -14,10 +14,14 @@ export interface Replacement {
   readonly field: Path
 }
 
-/** Reports names that name nothing or the rule itself, and rules that replace one another until none is left. */
+/**
+ * Reports names that name nothing or the rule itself, and rules that replace one another until none is left.
+ * @param written every name that files have, also of rules with other mistakes; none where not every file could be read
+ */
 export function lintReplaces(
   replacements: readonly Replacement[],
   known: ReadonlySet<string>,
+  written: ReadonlySet<string> | undefined,
 ): FileProblem[] {
   const circles = circular(replacements)
   const names = [...known]
@@ -25,6 +29,7 @@ export function lintReplaces(
     const { by, name, place, field } = replacement
     if (name === by) return [problemIn(place, field, `${quoted(name)} replaces itself`)]
     if (!known.has(name)) {
+      if (written === undefined || written.has(name)) return []
       return [
         problemIn(place, field, `no limit of this domain is named ${quoted(name)}`, () =>
           nearest(name, names),

@@ -1,5 +1,6 @@
 import type { Descriptor } from '@sluice/limiter/rules'
 import { z } from 'zod'
+import type { LoadOptions } from '../load-options.ts'
 import { quoted } from '../mistake.ts'
 import { type FileSource, nodeAt, type Path, positionOf, type Reporter, scalarAt } from '../syntax/source.ts'
 import type { TreeNode } from '../syntax/tree.ts'
@@ -53,6 +54,7 @@ export function descriptorOf(
   source: FileSource,
   path: Path,
   report: Reporter,
+  options: LoadOptions,
 ): Descriptor {
   const key = scalarAt(source, [...path, 'key'])
   const value = scalarAt(source, [...path, 'value'])
@@ -72,7 +74,9 @@ export function descriptorOf(
   return {
     key,
     ...(value !== '' && { value }),
-    ...(rate_limit && { rateLimit: rateLimitOf(rate_limit, source, [...path, 'rate_limit'], report) }),
+    ...(rate_limit && {
+      rateLimit: rateLimitOf(rate_limit, source, [...path, 'rate_limit'], report, options),
+    }),
     shadowMode: written.shadow_mode ?? false,
     quotaMode: written.quota_mode ?? false,
     detailedMetric: written.detailed_metric ?? false,
@@ -80,7 +84,7 @@ export function descriptorOf(
     shareThreshold: share_threshold,
     ...(metadata !== undefined && { metadata: jsonOf(metadata, [...path, 'metadata'], report) }),
     descriptors: (descriptors ?? []).map((child, index) =>
-      descriptorOf(child, source, [...path, 'descriptors', index], report),
+      descriptorOf(child, source, [...path, 'descriptors', index], report, options),
     ),
     source: positionOf(source, path),
   }

@@ -169,7 +169,7 @@ describe('a limit that cannot be meant', () => {
     ['burst: 0', '6:12: "burst" must be at least 1, not 0'],
     ['rounding: up', '6:15: "rounding" is not supported by token-bucket'],
     ['algorithm: gcra\nrefill: interval', '7:13: "refill" is not supported by gcra'],
-    ['on_limit: delay', '6:15: delay is not supported by token-bucket: it needs an algorithm that queues'],
+    ['on_limit: delay', '6:15: delay is not supported by token-bucket without soft'],
     [
       'on_limit: deprioritize\nblock: { after: 1, within: 1m, for: 1m }',
       '7:12: a rule that only lowers the priority',

@@ -21,6 +21,8 @@ export interface OptionsText extends AlgorithmSettings {
   readonly block?: { readonly after: number; readonly within: number; readonly for: number }
   readonly jitter?: number
   readonly spread?: boolean
+  readonly retry_after?: 'seconds' | 'date'
+  readonly tarpit?: number
   readonly lease?: number
 }
 
@@ -51,7 +53,9 @@ export const optionFields: FieldsOf<OptionsText> = {
     .exactOptional(),
   on_limit: z
     .enum(['deny', 'delay', 'deprioritize'])
-    .describe('What happens to a request over the limit. Default deny; delay goes with leaky-bucket.')
+    .describe(
+      'What happens to a request over the limit. Default deny; delay goes with soft, or leaky-bucket.',
+    )
     .exactOptional(),
   mode: z
     .enum(['enforce', 'shadow'])
@@ -78,6 +82,11 @@ export const optionFields: FieldsOf<OptionsText> = {
     .boolean()
     .describe('Gives each key its own window phase, so that not all reset at once.')
     .exactOptional(),
+  retry_after: z
+    .enum(['seconds', 'date'])
+    .describe('How Retry-After is written on refusals by this limit. Default: as the service says.')
+    .exactOptional(),
+  tarpit: duration.describe('For how long answers that refuse are held back, up to 1m.').exactOptional(),
   lease: wholeField(2)
     .describe(
       'Units that each node may take ahead from a shared store, to decide without asking. For hot keys.',
@@ -88,7 +97,7 @@ export const optionFields: FieldsOf<OptionsText> = {
 /** The model of the options among a rule's fields; `fallback` is the format's own algorithm. */
 export function optionsOf(text: OptionsText, fallback: AlgorithmName): LimitOptions {
   const { algorithm = fallback, on_limit = 'deny', mode = 'enforce', on_store_error = 'open' } = text
-  const { soft, block, jitter, spread, lease } = text
+  const { soft, block, jitter, spread, retry_after, tarpit, lease } = text
   const given = [...algorithmOptions.keys()].filter((name) => text[name] !== undefined)
   return {
     algorithm,
@@ -100,6 +109,8 @@ export function optionsOf(text: OptionsText, fallback: AlgorithmName): LimitOpti
     ...(block !== undefined && { block }),
     ...(jitter !== undefined && { jitter }),
     ...(spread !== undefined && { spread }),
+    ...(retry_after !== undefined && { retryAfter: retry_after }),
+    ...(tarpit !== undefined && { tarpit }),
     ...(lease !== undefined && { prefetch: lease }),
   }
 }

@@ -1,7 +1,7 @@
 import { optionErrors, type Policy, planOf } from '@sluice/limiter/algorithms'
-import { type RuleOptions, ruleErrors } from '@sluice/limiter/decide'
+import { ruleErrors } from '@sluice/limiter/decide'
 import type { ConfigError } from '@sluice/limiter/errors'
-import { algorithmSettingsOf, type LimitOptions, type Quota } from '@sluice/limiter/rules'
+import { algorithmSettingsOf, type LimitOptions, type Quota, ruleOptionsOf } from '@sluice/limiter/rules'
 import { asFieldError, FieldError } from '../mistake.ts'
 import type { Path, Reporter } from '../syntax/source.ts'
 import { anchored } from './quota.ts'
@@ -39,8 +39,8 @@ export function quotaReader({ options, anchor, cost = 0, base }: QuotaRule, repo
     }
     const plan = collect(() => planOf(without(policy, wrong)), path, reportOnce)
     if (plan === undefined) return quota
-    const rule: RuleOptions = { ...options, cost }
-    for (const error of ruleErrors(plan, rule)) reportOnce(fieldOf(error, base), error.message)
+    for (const error of ruleErrors(plan, { ...ruleOptionsOf(options), cost }))
+      reportOnce(fieldOf(error, base), error.message)
     const { capacity } = plan
     if (capacity > 0 && cost > capacity) {
       reportOnce([...base, 'cost'], `a cost of ${cost} never fits into ${capacity}`)

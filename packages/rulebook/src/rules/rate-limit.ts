@@ -3,6 +3,7 @@ import { nearest } from '@sluice/limiter/errors'
 import type { DescriptorLimit, Quota } from '@sluice/limiter/rules'
 import { ticksOf } from '@sluice/limiter/time'
 import { z } from 'zod'
+import type { LoadOptions } from '../load-options.ts'
 import { quoted } from '../mistake.ts'
 import { type FileSource, type Path, type Reporter, scalarAt } from '../syntax/source.ts'
 import { type FieldsOf, mapOf, period, type Word, wholeField, word } from './fields.ts'
@@ -36,7 +37,9 @@ const BESIDE_UNLIMITED = ['unlimited', 'requests_per_unit', 'name', 'replaces']
 
 const rateLimitFields: FieldsOf<RateLimitText> = {
   unit: word
-    .describe(`${[...UNIT_MS.keys()].join(', ')}, in any case; a month is 30 days, a year 365.`)
+    .describe(
+      `${[...UNIT_MS.keys()].join(', ')}, in any case; a month is 30 days (or a calendar month, by a setting), a year 365.`,
+    )
     .exactOptional(),
   requests_per_unit: wholeField(0)
     .describe('Requests per unit; default 0, which refuses all.')
@@ -60,6 +63,7 @@ export function rateLimitOf(
   source: FileSource,
   path: Path,
   report: Reporter,
+  load: LoadOptions,
 ): DescriptorLimit {
   const options = optionsOf(written, 'fixed-window')
   const { unlimited = false, requests_per_unit: limit = 0, anchor } = written
@@ -83,7 +87,7 @@ export function rateLimitOf(
     return model
   }
   const finish = quotaReader({ options, anchor, base: path }, report)
-  const period = periodOf(written, unit, path, report)
+  const period = periodOf(written, unit, path, report, load)
   if (period === undefined) return model
   return {
     ...model,
@@ -97,6 +101,7 @@ function periodOf(
   unit: string,
   path: Path,
   report: Reporter,
+  { calendarMonths }: LoadOptions,
 ): Quota['period'] | undefined {
   const { period, unit_multiplier = 1 } = written
   const length = UNIT_MS.get(unit)
@@ -106,7 +111,10 @@ function periodOf(
     }
     return period
   }
-  if (unit === '') report([...path, 'unit'], '"unit" is missing')
+  if (unit === 'month' && calendarMonths) {
+    if (unit_multiplier === 1) return { calendar: 'month' }
+    report([...path, 'unit_multiplier'], 'months of the calendar cannot be multiplied')
+  } else if (unit === '') report([...path, 'unit'], '"unit" is missing')
   else if (length === undefined) {
     const units = [...UNIT_MS.keys()]
     report([...path, 'unit'], `${quoted(unit)} is not a unit; units are ${units.join(', ')}`, {

@@ -3,11 +3,10 @@ import { formatProblem, RulebookError } from '../problem.ts'
 import { parse } from './parse.ts'
 import { nodeAt, positionOf, scalarAt } from './source.ts'
 
-const dataOf = (text: string): unknown => parse(text, 'f').root.value
+const dataOf = (text: string): unknown => parse(text, 'f').source.root.value
 const problemsOf = (text: string): string[] => {
   try {
-    parse(text, 'f')
-    return []
+    return parse(text, 'f').problems.map(formatProblem)
   } catch (error) {
     if (!(error instanceof RulebookError)) throw error
     return error.problems.map(formatProblem)
@@ -16,7 +15,7 @@ const problemsOf = (text: string): string[] => {
 
 describe('a document', () => {
   it('is plain data, and every node has its place', () => {
-    const source = parse('a: 1\nb:\n  - c: [x, "y"]\n', 'f')
+    const { source } = parse('a: 1\nb:\n  - c: [x, "y"]\n', 'f')
     expect(source.root.value).toEqual({ a: 1, b: [{ c: ['x', 'y'] }] })
     expect(positionOf(source, ['b', 0, 'c', 1])).toEqual({ file: 'f', line: 3, column: 12 })
     expect(positionOf(source, ['b', 0, 'c'], 'key')).toEqual({ file: 'f', line: 3, column: 5 })
@@ -25,7 +24,7 @@ describe('a document', () => {
   })
 
   it('counts columns alike after a byte order mark and in Windows’ lines', () => {
-    const source = parse('\uFEFFa: 1\r\nb:\r\n  c: 2\r\n', 'f')
+    const { source } = parse('\uFEFFa: 1\r\nb:\r\n  c: 2\r\n', 'f')
     expect(positionOf(source, ['b', 'c'])).toEqual({ file: 'f', line: 3, column: 6 })
   })
 
@@ -39,7 +38,7 @@ describe('a document', () => {
   })
 
   it('remembers how a scalar is written', () => {
-    const source = parse('a: 1.50\nb: True\nc: "x"\nd:\n', 'f')
+    const { source } = parse('a: 1.50\nb: True\nc: "x"\nd:\n', 'f')
     expect(['a', 'b', 'c', 'd'].map((key) => scalarAt(source, [key]))).toEqual(['1.50', 'True', 'x', ''])
   })
 
@@ -50,7 +49,7 @@ describe('a document', () => {
   })
 
   it('points into the anchor where an alias brings a mistake', () => {
-    const source = parse('base: &base\n  a: 1\nsame: *base\n', 'f')
+    const { source } = parse('base: &base\n  a: 1\nsame: *base\n', 'f')
     expect(positionOf(source, ['same', 'a'])).toMatchObject({ line: 2, column: 6 })
     expect(positionOf(source, ['same'], 'key')).toMatchObject({ line: 3, column: 1 })
   })
@@ -104,7 +103,7 @@ describe('a hostile document', () => {
   })
 
   it('with names of the prototype is data like any other', () => {
-    const source = parse('constructor: 1\ntoString: 2\n', 'f')
+    const { source } = parse('constructor: 1\ntoString: 2\n', 'f')
     expect(nodeAt(source, ['hasOwnProperty'])).toBeUndefined()
     expect(Object.keys(source.root.value as object)).toEqual(['constructor', 'toString'])
   })

@@ -11,8 +11,14 @@ export const TOO_LARGE = 'is larger than 4 MiB'
 const MAX_LEXEMES = 2_000_000
 const MOST_HINTS = 100
 
+/** A file's content, and what no rulebook may hold. */
+export interface ParsedFile {
+  readonly source: FileSource
+  readonly problems: readonly FileProblem[]
+}
+
 /** @throws RulebookError when the text is not one YAML document of the bounded kind that rulebooks are. */
-export function parse(text: string, file: string): FileSource {
+export function parse(text: string, file: string): ParsedFile {
   const lines = new LineCounter()
   const problems: FileProblem[] = []
   const report = (offset: number, message: string): void => {
@@ -32,9 +38,10 @@ export function parse(text: string, file: string): FileSource {
   if (second !== undefined) report(second.range[0], 'a second document begins here: a file is one document')
   if (document!.contents === null) report(0, 'the file is empty: a rulebook begins with its domain')
   refuse()
-  const root = new TreeBuilder(report).build(document!.contents)
-  refuse()
-  return { file, root, lines, hints: { left: MOST_HINTS } }
+  const builder = new TreeBuilder(report)
+  const root = builder.build(document!.contents)
+  if (builder.outOfBounds) refuse()
+  return { source: { file, root, lines, hints: { left: MOST_HINTS } }, problems }
 }
 
 function compose(text: string, lines: LineCounter, stop: Stop): Document.Parsed[] {

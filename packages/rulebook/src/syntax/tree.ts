@@ -30,6 +30,8 @@ export class TreeBuilder {
   readonly #anchors = new Map<string, Node>()
   readonly #open = new Set<Node>()
   #nodes = 0
+  /** What was built is cut short. */
+  outOfBounds = false
 
   constructor(report: (offset: number, message: string) => void) {
     this.#report = report
@@ -38,11 +40,15 @@ export class TreeBuilder {
   build(node: Node | null, key?: number): TreeNode {
     const at = node?.range?.[0] ?? key ?? 0
     this.#nodes += 1
-    if (this.#nodes === MAX_NODES) this.#report(at, `more than ${MAX_NODES} values, aliases followed`)
+    if (this.#nodes === MAX_NODES) {
+      this.outOfBounds = true
+      this.#report(at, `more than ${MAX_NODES} values, aliases followed`)
+    }
     if (this.#nodes >= MAX_NODES || node === null) return treeNode(key ?? at, key, null, '')
     if (isAlias(node)) return this.#alias(node, at, key)
     if (isScalar(node)) return this.#scalar(node, at, key)
     if (this.#open.size === MAX_TREE_DEPTH) {
+      this.outOfBounds = true
       this.#report(at, `nested more than ${MAX_TREE_DEPTH} levels deep, aliases followed`)
       return treeNode(at, key, null, '')
     }

@@ -6,7 +6,7 @@ import type { LiveRules } from '../rules/live-rules.ts'
 
 /** `POST /v1/reload`: reads the rulebook again; 422, and the old rules stay, when it has a mistake. */
 export function reloadRoute(app: App, operations: Operations, rules: LiveRules): void {
-  app.post('/v1/reload', async (_request, reply) => {
+  app.post('/v1/reload', { config: { emptyBody: true } }, async (_request, reply) => {
     const reload = await operations.reload()
     if (reload.result !== 'refused') return { result: reload.result, version: rules.live!.version }
     const problems = reload.error instanceof RulebookError ? reload.error.problems : []

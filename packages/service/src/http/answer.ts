@@ -29,14 +29,18 @@ const POLICY_SCHEMA: Readonly<Record<keyof PolicyBody, Schema>> = {
   deprioritizes: FLAG_SCHEMA,
   soft: FLAG_SCHEMA,
   blocked: FLAG_SCHEMA,
+  missingKey: FLAG_SCHEMA,
 }
 
 /** For the serialiser, which writes what is listed here. */
 export const ANSWER_SCHEMA: Readonly<Record<keyof AnswerBody, Schema>> = {
   ...FIGURES_SCHEMA,
   policies: { type: 'array', items: { type: 'object', properties: POLICY_SCHEMA } },
+  passedOver: { type: 'array', items: TEXT_SCHEMA },
   degraded: FLAG_SCHEMA,
   priority: TEXT_SCHEMA,
+  status: { type: 'integer' },
+  reason: TEXT_SCHEMA,
   headers: HEADERS_SCHEMA,
   upstreamHeaders: HEADERS_SCHEMA,
 }

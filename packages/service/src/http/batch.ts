@@ -1,12 +1,7 @@
 import { Readable } from 'node:stream'
-import {
-  type AnswerBody,
-  answerOf,
-  type ProblemBody,
-  readBatch,
-  readPeek,
-  readQuestion,
-} from '@sluice/limiter/wire'
+import type { Decision } from '@sluice/limiter'
+import type { Reply } from '@sluice/limiter/pipeline'
+import { answerOf, type ProblemBody, readBatch, readPeek, readQuestion } from '@sluice/limiter/wire'
 import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
@@ -14,16 +9,13 @@ import { problemBodyOf } from '../problem.ts'
 import { Turns } from '../turns.ts'
 import { ANSWER_SCHEMA, type Schema } from './answer.ts'
 
-/** An answer, or the problem with the request that stood there: only a problem has a `status`. */
-type BatchItem = AnswerBody | ProblemBody
-
+/** An answer, or the problem with the request that stood there: only an answer has `allowed`. */
 const ITEM: Schema = {
   type: 'object',
   properties: {
     ...ANSWER_SCHEMA,
     type: { type: 'string' },
     title: { type: 'string' },
-    status: { type: 'integer' },
     detail: { type: 'string' },
   },
 }
@@ -36,10 +28,10 @@ const MOST_AT_ONCE = 64
  * fast as it is read, a few requests in each turn of the event loop.
  */
 export function batchRoute(app: App, operations: Operations, bounds: Bounds): void {
-  const decide = async (item: unknown, peek: boolean): Promise<BatchItem> => {
+  const decide = async (item: unknown, peek: boolean): Promise<Reply | ProblemBody> => {
     try {
       const ask = peek ? operations.peek : operations.check
-      return answerOf(await ask(readQuestion(item, bounds, 'the request')))
+      return await ask(readQuestion(item, bounds, 'the request'))
     } catch (error) {
       const found = problemBodyOf(error)
       if (found.status === 500) app.log.error({ err: error }, 'a request failed')
@@ -50,26 +42,45 @@ export function batchRoute(app: App, operations: Operations, bounds: Bounds): vo
     const peek = readPeek(request.query)
     const items = readBatch(request.body, bounds)
     const write = reply.compileSerializationSchema(ITEM)
-    const answers = inTurns(items, async (item) => write({ ...(await decide(item, peek)) }))
+    const refusals: Decision[] = []
+    const answer = async (item: unknown): Promise<string> => {
+      const answered = await decide(item, peek)
+      if (!('decision' in answered)) return write({ ...answered })
+      if (!answered.decision.allowed && !peek) refusals.push(answered.decision)
+      return write({ ...answerOf(answered) })
+    }
     // Whoever does not read the answer holds the memory of the request.
-    reply.raw.setTimeout(bounds.requestTimeoutMs, () => reply.raw.destroy())
+    let held = false
+    reply.raw.setTimeout(bounds.requestTimeoutMs, () => {
+      if (!held) reply.raw.destroy()
+    })
+    const answers = inTurns(items, answer, async () => {
+      held = true
+      await operations.hold(refusals)
+      held = false
+    })
     return reply.type('application/json; charset=utf-8').send(Readable.from(answers, { objectMode: false }))
   })
 }
 
-/** The answers as JSON, made as they are read. */
+/**
+ * The answers as JSON, made as they are read.
+ * @param ending is awaited before the list ends
+ */
 async function* inTurns(
   items: readonly unknown[],
   answer: (item: unknown) => Promise<string>,
+  ending: () => Promise<void>,
 ): AsyncGenerator<string> {
   let before = '['
   const turns = new Turns()
   for (let next = 0; next < items.length; await turns.next()) {
     const asked: Promise<string>[] = []
+    do asked.push(answer(items[next++]))
     while (next < items.length && asked.length < MOST_AT_ONCE && !turns.over)
-      asked.push(answer(items[next++]))
     yield before + (await Promise.all(asked)).join(',')
     before = ','
   }
+  await ending()
   yield before === '[' ? '[]' : ']'
 }

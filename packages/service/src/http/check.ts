@@ -5,13 +5,15 @@ import type { Operations } from '../operations/operations.ts'
 import { ANSWER_SCHEMA } from './answer.ts'
 
 /** `POST /v1/check`: 200 for a decision, whatever it is. */
-export function checkRoute(app: App, { check, peek }: Operations, bounds: Bounds): void {
+export function checkRoute(app: App, { check, peek, hold }: Operations, bounds: Bounds): void {
   app.post<{ Reply: AnswerBody }>(
     '/v1/check',
     { schema: { response: { 200: { type: 'object', properties: ANSWER_SCHEMA } } } },
     async ({ body, query }) => {
-      const ask = readPeek(query) ? peek : check
-      return answerOf(await ask(readQuestion(body, bounds)))
+      const looks = readPeek(query)
+      const reply = await (looks ? peek : check)(readQuestion(body, bounds))
+      if (!looks) await hold([reply.decision])
+      return answerOf(reply)
     },
   )
 }

@@ -18,7 +18,7 @@ describe('a request that cannot be judged', () => {
       'a domain that is no text',
       { domain: 1, request },
       400,
-      'domain must be text of at most 16384 characters',
+      'domain must be text of at most 256 characters, without control characters',
     ],
     [
       'neither request nor descriptors',

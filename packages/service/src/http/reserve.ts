@@ -19,6 +19,7 @@ export function reserveRoute(app: App, operations: Operations, bounds: Bounds): 
       readNoQuery(query)
       const { question, ttlMs } = readReserve(body, bounds)
       const reserved = await operations.reserve(question, ttlMs)
+      await operations.hold([reserved.decision])
       return { ...answerOf(reserved), id: reserved.id }
     },
   )

@@ -3,6 +3,16 @@ import { type Decision, SluiceError } from '@sluice/limiter'
 import type { Event, Observer } from '@sluice/limiter/events'
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
 
+export const LOG_LEVELS: readonly LevelWithSilent[] = [
+  'fatal',
+  'error',
+  'warn',
+  'info',
+  'debug',
+  'trace',
+  'silent',
+]
+
 export interface LogOptions {
   /** Default `info`. `debug` has every decision: domain, policies, outcome; never a key. */
   readonly level?: LevelWithSilent

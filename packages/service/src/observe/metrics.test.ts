@@ -62,6 +62,7 @@ test('counts what each policy said, soft marks, missing keys, and what shadows w
   expect(samples.get('sluice_requests_total{domain="shop",outcome="denied"}')).toBe(3)
   expect(samples.get('sluice_decision_duration_seconds_count')).toBe(9)
   expect(samples.get('sluice_store_keys')).toBe(2)
+  expect(samples.get('sluice_store_bytes')).toBeGreaterThan(100)
   expect(samples.get('sluice_rules_reloads_total{result="changed"}')).toBe(1)
   expect(samples.get('sluice_rules_last_reload_successful')).toBe(1)
 })

@@ -168,6 +168,14 @@ function reportMemory(store: MemoryStore, registers: Registry[]): void {
       this.set(store.size)
     },
   })
+  new Gauge({
+    name: 'sluice_store_bytes',
+    help: 'Bytes that their states take, and the ids of settled reservations',
+    registers,
+    collect() {
+      this.set(store.bytes)
+    },
+  })
   registerCounter(
     registers,
     'sluice_store_shared_charges_total',

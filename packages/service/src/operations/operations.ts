@@ -1,4 +1,6 @@
+import { bindingStep, type Decision, tarpitOf } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
+import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
 import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
 import type { LiveRules, Reload } from '../rules/live-rules.ts'
 import { type ReservationIds, reservationIds } from './reservation-id.ts'
@@ -18,6 +20,8 @@ export interface Operations {
   reserve(question: Question, ttlMs: number): Promise<ReservedAnswer>
   commit(id: string, actual: ActualCosts): Promise<void>
   cancel(id: string): Promise<void>
+  /** Holds an answer back as long as refusals in it ask for, where not too many are held already. */
+  hold(decisions: readonly Decision[]): Promise<void>
   /** Forgets what a request's keys have used. @returns the names of the policies */
   reset(question: Question): Promise<readonly string[]>
   /** The same for one key of one policy. */
@@ -29,12 +33,22 @@ export interface Operations {
 export interface OperationParts {
   readonly pipeline: Pipeline<boolean>
   readonly rules: LiveRules
-  /** Signs reservations: see ServiceOptions. */
+  /** Encrypts the ids of reservations: see ServiceOptions. */
   readonly secret?: string | undefined
   readonly observe: Observer
+  /** How long refusals are held back by limits that do not say: milliseconds or text. Default: not at all. */
+  readonly tarpit?: number | string | undefined
+  readonly timers?: Timers | undefined
 }
 
-export function createOperations({ pipeline, rules, secret, observe }: OperationParts): Operations {
+/** Answers held back at once; others are sent without delay. */
+const MAX_HELD = 1_000
+
+/** @throws ConfigError for a tarpit above a minute */
+export function createOperations(parts: OperationParts): Operations {
+  const { pipeline, rules, secret, observe, timers = globalThis } = parts
+  const tarpitMs = parts.tarpit === undefined ? 0 : tarpitOf(parts.tarpit)
+  const room = new WaitingRoom(MAX_HELD, timers as Timers)
   const ids: ReservationIds = reservationIds(secret)
   const timed = async <T>({ domain }: Question, answer: () => T | Promise<T>): Promise<T> => {
     const began = performance.now()
@@ -48,6 +62,13 @@ export function createOperations({ pipeline, rules, secret, observe }: Operation
     reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, question, ttlMs)),
     commit: (id, actual) => settle(pipeline, ids, id, actual),
     cancel: (id) => settle(pipeline, ids, id, undefined),
+    async hold(decisions) {
+      const waits = decisions.map((decision) =>
+        decision.allowed ? 0 : (bindingStep(decision)?.rule.tarpitMs ?? tarpitMs),
+      )
+      const longest = Math.max(0, ...waits)
+      if (longest > 0 && room.enter()) await room.wait(longest, undefined)
+    },
     reset: (question) => resetRequest(pipeline, question),
     resetPolicy: async (domain, policy, key) => resetPolicy(pipeline, rules.live!.rules, domain, policy, key),
     reload: () => rules.reload(),

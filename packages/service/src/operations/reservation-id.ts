@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import type { Policy } from '@sluice/limiter/algorithms'
 import type { Rule, Step } from '@sluice/limiter/decide'
 import { OperationError } from './operation-error.ts'
@@ -25,31 +25,41 @@ export interface ReservedRequest {
   readonly charges: readonly ReservedCharge[]
 }
 
-/** Turns reservations into ids that carry all there is to know, and back. */
+/** Turns reservations into ids that carry all there is to know, and back. Who holds one cannot read it. */
 export interface ReservationIds {
   seal(reserved: ReservedRequest): string
   /** @throws OperationError for what is not an id, or an id that was not made with this secret */
   open(id: string): ReservedRequest
 }
 
+const CIPHER = 'aes-256-gcm'
+/** Bytes of the nonce before the text, and of the tag behind it. */
+const NONCE = 12
+const TAG = 16
+
 /** @param secret shared by the nodes that settle each other's reservations; default: one for this process */
 export function reservationIds(secret: string = randomBytes(32).toString('hex')): ReservationIds {
   // The secret also keys hashes elsewhere: a key of its own for each purpose.
   const key = createHmac('sha256', secret).update('sluice reservation').digest()
-  const sign = (body: string): Buffer => createHmac('sha256', key).update(body).digest()
   return {
     seal(reserved) {
-      const body = Buffer.from(JSON.stringify(reserved)).toString('base64url')
-      return `${body}.${sign(body).toString('base64url')}`
+      const nonce = randomBytes(NONCE)
+      const cipher = createCipheriv(CIPHER, key, nonce)
+      const text = Buffer.concat([cipher.update(JSON.stringify(reserved)), cipher.final()])
+      return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString('base64url')
     },
     open(id) {
-      const [, body, signature] = /^([\w-]+)\.([\w-]{43})$/.exec(id) ?? []
-      if (body === undefined || signature === undefined)
+      const bytes = Buffer.from(id, 'base64url')
+      if (bytes.length <= NONCE + TAG || bytes.toString('base64url') !== id)
         throw new OperationError('invalid', 'id is not a reservation')
-      if (!timingSafeEqual(Buffer.from(signature, 'base64url'), sign(body))) {
+      try {
+        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE), { authTagLength: TAG })
+        decipher.setAuthTag(bytes.subarray(-TAG))
+        const text = Buffer.concat([decipher.update(bytes.subarray(NONCE, -TAG)), decipher.final()])
+        return JSON.parse(text.toString()) as ReservedRequest
+      } catch {
         throw new OperationError('unknown', 'the reservation is not known here')
       }
-      return JSON.parse(Buffer.from(body, 'base64url').toString()) as ReservedRequest
     },
   }
 }

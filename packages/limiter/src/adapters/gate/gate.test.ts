@@ -5,6 +5,7 @@ import { createLimiter } from '../../limiter.ts'
 import type { Event } from '../../observe/events.ts'
 import { FallbackStore } from '../../stores/fallback.ts'
 import { MemoryStore } from '../../stores/memory.ts'
+import type { Store } from '../../stores/store.ts'
 import { FakeClock } from '../../testing.ts'
 import { createGate } from './gate.ts'
 import type { IncomingRequest } from './incoming-request.ts'
@@ -15,6 +16,12 @@ type Options = GateOptions<[string]>
 const rules = compile([{ name: 'd', limits: [], descriptors: [] }])
 const limiter = createLimiter({ policies: { p: { algorithm: 'gcra', limit: 1, period: '1m' } } })
 const store = new MemoryStore({ clock: new FakeClock() })
+
+/** A store outside the process that decides so. */
+function storeThat(decide: Store<true>['decide']): Store<true> {
+  const nothing = async (): Promise<void> => undefined
+  return { async: true, decide, settle: async () => true, reset: nothing, block: nothing, close: nothing }
+}
 
 function incoming(more?: Partial<IncomingRequest<[string]>>): IncomingRequest<[string]> {
   return {
@@ -37,30 +44,54 @@ describe('a gate’s options', () => {
     [{ limit: 1, period: '1m', windowMs: 60_000 }, /period is given twice/],
     [{ limit: 1, period: '1m', max: 2 }, /limit is given twice/],
     [{ limit: 1, period: '1m', store }, /needs a name/],
+    [{ limit: 1, period: (() => 1) as never }, /period must be a duration/],
     [{ limit: 1, period: 'soon' }, /"soon" is not a duration/],
     [{ limit: -1, period: '1m' }, /limit must be a whole number/],
     [{ limit: Number.NaN, period: '1m' }, /limit must be a whole number/],
     [{ limit: 1, period: 333.3333 }, /whole microseconds/],
-    [{ limit: () => 1, period: '1m', algorithm: 'bucket' as never }, /no algorithm is named/],
+    [
+      { limit: () => 1, period: '1m', algorithm: 'bucket' as never },
+      /algorithm must be token-bucket, .*, not "bucket"/,
+    ],
     [{ limit: 1, period: '1m', trustProxy: true as never }, /trust any client/],
-    [{ limit: 1, period: '1m', trustProxy: 'proxy.example' }, /no address or CIDR/],
+    [{ limit: 1, period: '1m', trustProxy: 'proxy.example' }, /trustProxy\[0\] must be an address or CIDR/],
     [{ limit: 1, period: '1m', ipv6Subnet: 16 }, /ipv6Subnet/],
-    [{ limit: 1, period: '1m', onMissingKey: 'ignore' as never }, /onMissingKey may be/],
-    [{ limit: 1, period: '1m', onStoreError: 'ignore' as never }, /onStoreError may be/],
+    [
+      { limit: 1, period: '1m', onMissingKey: 'ignore' as never },
+      /onMissingKey must be address, skip, share or deny/,
+    ],
+    [
+      { limit: 1, period: '1m', onStoreError: 'ignore' as never },
+      /onStoreError must be open, closed or local/,
+    ],
+    [{ limit: 1, period: '1m', ipv6Subnet: true as never }, /ipv6Subnet/],
+    [{ limit: 1, period: '1m', ipv6Subnet: () => 64, ipv4Subnet: 4 }, /ipv4Subnet/],
+    [{ limit: 1, period: '1m', validate: 'no' as never }, /validate must be true or false or an object/],
+    [{ limit: 1, period: '1m', validate: null as never }, /validate must be true or false or an object/],
+    [{ limit: 1, period: '1m', validate: { oneAdress: false } as never }, /did you mean oneAddress/],
+    [{ limit: 1, period: '1m', validate: { sleep: false } as never }, /no option is named "validate.sleep"/],
+    [{ limit: 1, period: '1m', validate: { ip: 0 } as never }, /validate.ip must be true or false/],
     [{ limit: 1, period: '1m', statusCode: 200 }, /statusCode/],
     [{ limit: 1, period: '1m', jitter: 2 }, /jitter/],
     [{ limit: 1, period: '1m', tarpit: '1h' }, /one minute/],
     [{ limit: 1, period: '1m', maxWaiting: -1 }, /maxWaiting/],
     [{ limit: 1, period: '1m', dialect: 'ietf-99' as never }, /no dialect is named/],
-    [{ limit: 1, period: '1m', standardHeaders: 'draft-9' as never }, /standardHeaders may be/],
+    [
+      { limit: 1, period: '1m', standardHeaders: 'draft-9' as never },
+      /standardHeaders must be true or false, draft-6/,
+    ],
     [{ limit: 1, period: '1m', identifier: 'naïve' }, /printable ASCII/],
     [{ limit: 1, period: '1m', plan: () => 'pro' }, /give both/],
-    [{ limit: 1, period: '1m', allowList: [''] }, /empty entry/],
+    [{ limit: 1, period: '1m', allowList: [''] }, /allowList\[0\] must be an address or CIDR, not ""/],
     [{ limit: 1, period: '1m', allowList: (() => true) as never }, /to decide by request, give skip/],
     [{ limit: 1, period: '1m', identifier: (() => 'p') as never }, /identifier must be text/],
-    [{ limit: 1, period: '1m', headers: false as never }, /headers may be always, denied/],
-    [{ limit: 1, period: '1m', retryAfter: 60 as never }, /retryAfter may be seconds, date/],
+    [{ limit: 1, period: '1m', headers: false as never }, /headers must be always or denied, not false/],
+    [{ limit: 1, period: '1m', retryAfter: 60 as never }, /retryAfter must be seconds or date, not 60/],
     [{ limit: 1, period: '1m', name: 'n', store: { increment() {} } as never }, /a store of this library/],
+    [
+      { limit: 1, period: '1m', partitionKey: 'sha256' as never },
+      /partitionKey must be a function, not "sha256"/,
+    ],
     [{ limit: 1, period: '1m', ban: 3 } as never, /no option is named "ban": give block/],
     [{ limit: 1, period: '1m', domain: 'd' }, /domain has no effect beside limit/],
     [{ policies: { p: { limit: 1, period: '1m' } }, burst: 3 }, /burst has no effect beside policies/],
@@ -76,6 +107,35 @@ describe('a gate’s options', () => {
       expect(() => createGate<[string]>(options)).toThrow(message)
     })
   }
+
+  it.each([
+    '127.0.0.0/33',
+    '127.0.0.*',
+    ' 127.0.0.1',
+    '127.0.0.256',
+    '10.0',
+    '::1/129',
+    'fe80::1%eth0',
+    '10.0.0.1-9',
+  ])('OF-21: lists refuse %j, which looks like an address and is none, with keys and without', (entry) => {
+    for (const own of [{}, { key: () => 'ada' }]) {
+      for (const [path, lists] of [
+        ['denyList[1]', { denyList: ['192.0.2.1', entry] }],
+        ['allowList[0]', { allowList: [entry] }],
+        [`overrides[${JSON.stringify(entry)}]`, { overrides: { [entry]: 2 } }],
+      ] as const) {
+        expect(() => createGate({ limit: 1, period: '1m', ...own, ...lists })).toThrow(`${path} must be`)
+      }
+    }
+  })
+
+  it('OF-21: lists take any other text where callers have keys, and only addresses where they have none', () => {
+    for (const entry of ['ada', '42', 'user:42', 'a.b', 'aa:bb:cc:dd:ee:ff', '10.0.0.1 ada', 'team/7']) {
+      const gate = { limit: 1, period: '1m', denyList: [entry] } as const
+      expect(() => createGate({ ...gate, key: () => 'ada' })).not.toThrow()
+      expect(() => createGate(gate)).toThrow('denyList[0] must be an address or CIDR')
+    }
+  })
 
   it('are told the nearest name where theirs is unknown', () => {
     const gate = (more: object) => () => createGate({ limit: 1, period: '1m', ...more })
@@ -154,7 +214,7 @@ describe('a gate', () => {
   })
 
   it('keeps overrides to the most fitting: a key before a network, a narrow network before a wide one', async () => {
-    const overrides = { '192.0.0.0/8': 2, '192.0.2.0/24': 3, '192.0.2.7': 4, vip: 5 }
+    const overrides = { '192.0.0.0/8': 2, '192.0.2.0/24': 3, '192.0.2.7': 4 }
     const limits = async (options: Options, peer: string) =>
       (
         await createGate<[string]>({ limit: 1, period: '1m', overrides, ...options }).enter(
@@ -165,7 +225,39 @@ describe('a gate', () => {
     expect(await limits({}, '192.9.9.9')).toBe(2)
     expect(await limits({}, '192.0.2.1')).toBe(3)
     expect(await limits({}, '::ffff:192.0.2.7')).toBe(4)
-    expect(await limits({ key: () => 'vip' }, '192.0.2.7')).toBe(5)
+    const key = () => 'vip'
+    expect(await limits({ key, overrides: { ...overrides, vip: 5 } }, '192.0.2.7')).toBe(5)
+  })
+
+  it('counts IPv6 by as many leading bits as it is told, by request too', async () => {
+    const keyOf = async (ipv6Subnet: NonNullable<Options['ipv6Subnet']>, peer: string, name = 'native') =>
+      (
+        await createGate<[string]>({ limit: 1, period: '1m', ipv6Subnet }).enter(
+          incoming({ peer, args: [name] }),
+        )
+      ).info?.key
+    expect(await keyOf(64, '2001:db8::1')).toBe('2001:db8::/64')
+    expect(await keyOf(false, '2001:db8::1')).toBe('2001:db8::1')
+    const byRequest = async (name: string) => (name === 'whole' ? false : 48)
+    expect(await keyOf(byRequest, '2001:db8:1:2::1', 'whole')).toBe('2001:db8:1:2::1')
+    expect(await keyOf(byRequest, '2001:db8:1:2::1')).toBe('2001:db8:1::/48')
+    expect(await keyOf(byRequest, '192.0.2.1')).toBe('192.0.2.1')
+    for (const wrong of [16, 64.5, Number.NaN, undefined, '64']) {
+      await expect(async () => keyOf(() => wrong as never, '2001:db8::1')).rejects.toThrow('ipv6Subnet must')
+    }
+  })
+
+  it('tells counters apart by a hash of their own limiter’s key', async () => {
+    const partitionKey = (key: string) => new TextEncoder().encode(key)
+    const limiterBy = (identifier: string, key?: (name: string) => string) =>
+      createGate<[string]>({ limit: 2, period: '1m', identifier, partitionKey, ...(key && { key }) })
+    const request = incoming()
+    await limiterBy('address').enter(request)
+    const both = await limiterBy('user', () => 'ada').enter(request)
+    const told = Object.fromEntries(both.headers())['RateLimit-Policy']
+    expect(told).toBe(`"address";q=2;w=60;pk=:${btoa('192.0.2.1')}:, "user";q=2;w=60;pk=:${btoa('ada')}:`)
+    const wrong = createGate<[string]>({ limit: 1, period: '1m', partitionKey: (() => 'ada') as never })
+    expect(() => wrong.enter(incoming())).toThrow('must give a Uint8Array, not string')
   })
 
   it('takes limits from functions by the thousand, over the same counters', async () => {
@@ -216,7 +308,7 @@ describe('a gate', () => {
   })
 
   it('answers for a limiter whose store fails, and complains once', async () => {
-    const failing = { async: true, decide: () => Promise.reject(new StoreError('gone')) } as never
+    const failing = storeThat(() => Promise.reject(new StoreError('gone')))
     const log: string[] = []
     const logger = { warn: () => undefined, error: (message: string) => log.push(message) }
     const make = (onStoreError: 'open' | 'closed') =>
@@ -235,7 +327,7 @@ describe('a gate', () => {
 
   it('tells an observer of every decision and every failure', async () => {
     const events: Event[] = []
-    const failing = { async: true, decide: () => Promise.reject(new StoreError('gone')) } as never
+    const failing = storeThat(() => Promise.reject(new StoreError('gone')))
     const options: Options = {
       limit: 1,
       period: '1m',
@@ -257,9 +349,12 @@ describe('a gate', () => {
   })
 
   it('leaves a FallbackStore of the user’s as it is', async () => {
-    const fallback = new FallbackStore({ async: true, decide: () => new Promise(() => undefined) } as never, {
-      deadlineMs: 1,
-    })
+    const fallback = new FallbackStore(
+      storeThat(() => new Promise(() => undefined)),
+      {
+        deadlineMs: 1,
+      },
+    )
     const gate = createGate<[string]>({
       limit: 1,
       period: '1m',
@@ -311,6 +406,20 @@ describe('a gate’s warnings', () => {
       expect.stringMatching(/proxyHeader is x-forwarded-for/),
     ])
     expect(await warnings({ trustProxy: 1, proxyHeader: 'forwarded' }, [incoming({ headers })])).toEqual([])
+  })
+
+  it('come or not by their names', async () => {
+    const forwarded = incoming({ headers: { 'x-forwarded-for': '192.0.2.9', forwarded: 'for=192.0.2.9' } })
+    const all = [forwarded, ...thousand(() => '192.0.2.1')]
+    const told = async (validate: NonNullable<Options['validate']>) =>
+      (await warnings({ validate }, all)).map((text) => /carry ([\w-]+)|(first)/.exec(text)![0])
+    expect(await told({})).toEqual(['carry x-forwarded-for', 'first'])
+    expect(await told({ xForwardedForHeader: false })).toEqual(['carry forwarded', 'first'])
+    expect(await told({ default: false, xForwardedForHeader: true })).toEqual(['carry x-forwarded-for'])
+    expect(await told({ oneAddress: false, forwardedHeader: false, creationStack: false })).toEqual([
+      'carry x-forwarded-for',
+    ])
+    expect(await told({ default: false })).toEqual([])
   })
 
   it('do not come where addresses decide nothing, nor where they are not wanted', async () => {

@@ -1,14 +1,15 @@
-import { checkedCost } from '../../core/decide/cost.ts'
+import { type CostByName, checkedCost } from '../../core/decide/cost.ts'
 import type { Decision } from '../../core/decide/decision.ts'
-import type { Key } from '../../limiter.ts'
 import { andThen, andThenWith, isPromise, type MaybePromise, maybePromise } from '../../maybe-promise.ts'
 import { BadQuestion } from '../../pipeline.ts'
-import { type Caller, callerOf } from './caller/caller.ts'
-import { callerList } from './caller/caller-list.ts'
+import type { Key, Keys } from '../../policy-steps.ts'
+import { type Caller, callerOf, shownKey } from './caller/caller.ts'
+import { type CallerList, callerList } from './caller/caller-list.ts'
 import { proxyWarnings } from './caller/proxy-warnings.ts'
 import type { FrameworkArgs, IncomingRequest } from './incoming-request.ts'
 import { limitSourceOf } from './limits/choose-source.ts'
 import type { LimitSource } from './limits/limit-source.ts'
+import type { OwnFields } from './options/fields.ts'
 import type { GateOptions } from './options/options.ts'
 import { type GateSettings, gateSettingsOf } from './options/settings.ts'
 import { infoOf, type RateLimitInfo, refusedFor, UNLIMITED } from './verdict/info.ts'
@@ -26,9 +27,9 @@ export interface Gate<N extends FrameworkArgs> {
    */
   enter(incoming: IncomingRequest<N>): MaybePromise<Verdict>
   /** A key's figures now; changes nothing. */
-  peek(key: Key): Promise<RateLimitInfo>
+  peek(key: Key | Keys): Promise<RateLimitInfo>
   /** Forgets what a key has used. */
-  reset(key: Key): Promise<void>
+  reset(key: Key | Keys): Promise<void>
   readonly requestPropertyName: string
 }
 
@@ -38,16 +39,13 @@ const DENIED = refusedFor('deny-list')
 const UNREADABLE = refusedFor('bad-request')
 
 /**
- * @param more names of options that the framework's adapter reads itself
+ * @param more checks for options that the framework's adapter reads itself
  * @throws ConfigError for options that are wrong, or contradict each other
  * @example
  * const gate = createGate<[Request]>({ limit: 100, period: '1m', key: (request) => request.headers.get('x-user') ?? '' })
  * const { refusal } = await gate.enter(incoming)
  */
-export function createGate<N extends FrameworkArgs>(
-  options: GateOptions<N>,
-  more: readonly string[] = [],
-): Gate<N> {
+export function createGate<N extends FrameworkArgs>(options: GateOptions<N>, more: OwnFields = {}): Gate<N> {
   const settings = gateSettingsOf(options, more)
   const { requestPropertyName: name, wallClock } = settings
   const source = limitSourceOf(settings)
@@ -86,7 +84,7 @@ export function createGate<N extends FrameworkArgs>(
       }
     },
     async peek(key) {
-      return infoOf(await source.peek(key), typeof key === 'string' ? key : key.join(' '), wallClock())
+      return infoOf(await source.peek(key), shownKey(key), wallClock())
     },
     reset: (key) => source.reset(key),
   }
@@ -102,6 +100,11 @@ function hasFunctions<N extends FrameworkArgs>(settings: GateSettings<N>): boole
   )
 }
 
+/** Costs by name are checked where the names are known. */
+function checkedCosts(cost: number | CostByName): number | CostByName {
+  return typeof cost === 'object' && cost !== null ? cost : checkedCost(cost)
+}
+
 /** The steps of one request: is it skipped, who calls, is the caller listed, what do the limits decide. */
 function evaluator<N extends FrameworkArgs>(
   settings: GateSettings<N>,
@@ -111,16 +114,20 @@ function evaluator<N extends FrameworkArgs>(
   const findCaller = callerOf(settings)
   const warn = proxyWarnings(settings)
   const verdict = verdictMaker(settings, source)
-  const denied = callerList(denyList.map((entry) => [entry, true]))
-  const exempt = callerList(allowList.map((entry) => [entry, true]))
+  const listed = (name: string, entries: readonly string[]): CallerList<true> | undefined =>
+    callerList(
+      entries.map((entry, i) => [entry, true, [name, i]] as const),
+      settings.key !== undefined,
+    )
+  const denied = listed('denyList', denyList)
+  const exempt = listed('allowList', allowList)
 
-  if (typeof cost === 'number') checkedCost(cost)
   const decided: (incoming: IncomingRequest<N>, caller: Caller) => MaybePromise<Decision> =
-    typeof cost === 'number'
+    typeof cost !== 'function'
       ? (incoming, caller) => source.check(incoming, caller, cost)
       : (incoming, caller) =>
           andThen(maybePromise(cost(...incoming.args)), (cost) =>
-            source.check(incoming, caller, checkedCost(cost)),
+            source.check(incoming, caller, checkedCosts(cost)),
           )
 
   const passed = (incoming: IncomingRequest<N>, evaluation: Evaluation, shown: string | undefined): Verdict =>

@@ -2,7 +2,7 @@ import { MetadataScanner, type ModulesContainer, Reflector } from '@nestjs/core'
 import { ConfigError } from '../../core/errors.ts'
 import { createGate, type Gate } from '../gate/gate.ts'
 import { mergedOptions } from '../gate/options/merge.ts'
-import { NEST_OPTIONS, type NestModuleOptions, type NestOptions, translated } from './options.ts'
+import { type NestModuleOptions, type NestOptions, OF_MODULE, translated } from './options.ts'
 import type { NestArgs } from './parts.ts'
 import { type Place, placeName } from './place.ts'
 
@@ -91,5 +91,5 @@ function textOf({ owner, handler }: Place): string {
 }
 
 function gateOf(options: NestModuleOptions): Gate<NestArgs> {
-  return createGate<NestArgs>(options, NEST_OPTIONS)
+  return createGate<NestArgs>(options, OF_MODULE)
 }

@@ -1,8 +1,9 @@
 import type { ExecutionContext } from '@nestjs/common'
-import { ConfigError } from '../../core/errors.ts'
+import { ConfigError, type FieldPath } from '../../core/errors.ts'
+import { anything, durationCheck, flag, func, type OptionFields, wholeFrom } from '../../core/options.ts'
 import type { RateLimitInfo } from '../gate/hosts/node-http.ts'
+import { checkGateOptions } from '../gate/options/fields.ts'
 import type { GateOptions } from '../gate/options/options.ts'
-import { checkNames } from '../gate/options/settings.ts'
 import { type NestArgs, requestOf } from './parts.ts'
 
 /** Names that @nestjs/throttler has for the same things. */
@@ -35,14 +36,37 @@ export interface NestModuleOptions extends NestOptions {
   readonly global?: boolean
 }
 
-/** Options that the gate does not know. */
-export const NEST_OPTIONS = ['global', 'exception'] as const
+/** Options of a handler or class that the gate does not know. */
+export const OF_HANDLER: OptionFields<Omit<NestOptions, keyof GateOptions<NestArgs>>> = {
+  exception: func,
+  ttl: durationCheck,
+  skipIf: func,
+  getTracker: func,
+  errorMessage: anything,
+  setHeaders: flag,
+  ipv6SubnetPrefix: wholeFrom(32, 128),
+}
+/** The same, of a module. */
+export const OF_MODULE: OptionFields<Omit<NestModuleOptions, keyof GateOptions<NestArgs>>> = {
+  ...OF_HANDLER,
+  global: flag,
+}
 
-/** Options under our names. @throws ConfigError for what has none, or is there under both */
-export function translated(options: NestModuleOptions): NestModuleOptions {
-  const { ttl, skipIf, getTracker, errorMessage, setHeaders, ipv6SubnetPrefix, ...ours } = options
+/**
+ * Options under our names.
+ * @param fields checks for those that the gate does not know
+ * @param path what stands before the names in messages
+ * @throws ConfigError for what is wrong, or is there under both names
+ */
+export function translated(
+  options: NestModuleOptions,
+  fields: typeof OF_HANDLER = OF_MODULE,
+  ...path: FieldPath
+): NestModuleOptions {
   if (Array.isArray(options))
     throw new ConfigError(`options are no list: give limit and period, or policies by name`)
+  checkGateOptions(options, fields, ...path)
+  const { ttl, skipIf, getTracker, errorMessage, setHeaders, ipv6SubnetPrefix, ...ours } = options
   const theirs: NestModuleOptions = {
     ...(ttl !== undefined && { period: ttl }),
     ...(skipIf && { skip: skipIf }),
@@ -53,7 +77,5 @@ export function translated(options: NestModuleOptions): NestModuleOptions {
   }
   const twice = Object.keys(theirs).find((name) => ours[name as keyof typeof ours] !== undefined)
   if (twice !== undefined) throw new ConfigError(`${twice} is given twice, under two names`)
-  const all = { ...ours, ...theirs }
-  checkNames(all, NEST_OPTIONS)
-  return all
+  return { ...ours, ...theirs }
 }

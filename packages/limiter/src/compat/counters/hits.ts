@@ -1,13 +1,19 @@
 import { type Decision, receiptOf } from '../../core/decide/decision.ts'
 import { chargedAt } from '../../core/decide/outcome.ts'
 import { ConfigError } from '../../core/errors.ts'
+import { checkOptions, objectOf, textCheck } from '../../core/options.ts'
 import { createLimiter, type Limiter } from '../../limiter.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import { MemoryStore } from '../../stores/memory.ts'
-import type { Store } from '../../stores/store.ts'
+import { type Store, storeCheck } from '../../stores/store.ts'
 
 /** More than anyone has hits in a window: these libraries compare with the limit themselves. */
-const NO_LIMIT = 1_000_000_000
+const MOST_HITS = 1_000_000_000
+/**
+ * Units of one hit. The first that is taken back leaves one unit, and so does each other that is taken back at the same
+ * moment: the state then stays until the window ends, as these libraries expect, although it counts no hit.
+ */
+const UNITS = 1_000_000
 
 export interface CompatOptions {
   /** Where counters live. Default: a MemoryStore of its own. */
@@ -16,15 +22,16 @@ export interface CompatOptions {
   readonly name?: string
 }
 
+const OPTIONS = /* @__PURE__ */ objectOf<CompatOptions>({ store: storeCheck, name: textCheck })
+
 /**
  * Where a store for another library keeps its counters. @throws ConfigError for a store without a name
  * @example
  * const { store, name } = counterPlaceOf(options, 'express-rate-limit')
  */
-export function counterPlaceOf(
-  { store, name }: CompatOptions,
-  otherwise: string,
-): { store: Store; name: string } {
+export function counterPlaceOf(options: CompatOptions, otherwise: string): { store: Store; name: string } {
+  checkOptions(options, OPTIONS)
+  const { store, name } = options
   if (store !== undefined && name === undefined) {
     throw new ConfigError('counters in a store need a name, to keep them apart from others')
   }
@@ -32,6 +39,7 @@ export function counterPlaceOf(
 }
 
 export interface Hits {
+  /** 0 in a window whose hits were all taken back. */
   readonly hits: number
   /** Milliseconds until the window ends; 0 where none is open. */
   readonly endsInMs: number
@@ -45,8 +53,9 @@ export function keyText(key: string): string {
 /** Hits by key, in windows that open with a key's first hit. */
 export interface HitCounter {
   hit(key: string): MaybePromise<Hits>
-  look(key: string): MaybePromise<Hits>
-  /** Takes one hit back, if the window has any. */
+  /** `undefined` for a key without a window. */
+  look(key: string): MaybePromise<Hits | undefined>
+  /** Takes one hit back, if the window has any; the window stays. */
   takeBack(key: string): MaybePromise<unknown>
   forget(key: string): MaybePromise<void>
 }
@@ -62,20 +71,37 @@ export function hitCounter(store: Store, name: string, windowMs: number): HitCou
   const limiter: Limiter<'hits', boolean> = createLimiter({
     name,
     store,
-    policies: { hits: { algorithm: 'token-bucket', refill: 'interval', limit: NO_LIMIT, period: windowMs } },
-  })
-  const hitsOf = ({ limit, remaining, resetAfterMs }: Decision): Hits => ({
-    hits: limit - remaining,
-    endsInMs: resetAfterMs ?? 0,
+    policies: {
+      hits: {
+        algorithm: 'token-bucket',
+        refill: 'interval',
+        limit: MOST_HITS * UNITS,
+        period: windowMs,
+      },
+    },
   })
   return {
-    hit: (key) => andThen(limiter.check(keyText(key)), hitsOf),
-    look: (key) => andThen(limiter.peek(keyText(key)), hitsOf),
+    hit: (key) => andThen(limiter.check(keyText(key), { cost: UNITS }), hitsOf),
+    look: (key) =>
+      andThen(limiter.peek(keyText(key)), (decision) =>
+        usedOf(decision) === 0 ? undefined : hitsOf(decision),
+      ),
     takeBack: (key) =>
       andThen(limiter.peek(keyText(key)), (decision) => {
+        const used = usedOf(decision)
+        if (used < UNITS) return undefined
         const { steps, outcome } = receiptOf(decision)!
-        return store.settle([{ step: steps[0]!, at: chargedAt(outcome, 0), change: -1 }])
+        const left = used % UNITS === 0 ? 1 : 0
+        return store.settle([{ step: steps[0]!, at: chargedAt(outcome, 0), change: left - UNITS }])
       }),
     forget: (key) => limiter.reset(keyText(key)),
   }
+}
+
+function usedOf({ limit, remaining }: Decision): number {
+  return limit - remaining
+}
+
+function hitsOf(decision: Decision): Hits {
+  return { hits: Math.floor(usedOf(decision) / UNITS), endsInMs: decision.resetAfterMs ?? 0 }
 }

@@ -2,13 +2,17 @@ import { ConfigError } from '../../core/errors.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import { type CompatOptions, counterPlaceOf, type HitCounter, type Hits, hitCounter } from './hits.ts'
 
+/** What both libraries take where nobody gives a window. */
+const DEFAULT_WINDOW_MS = 60_000
+
 export interface WindowInfo {
   totalHits: number
   resetTime: Date
 }
 
 /**
- * The store contract that express-rate-limit and hono-rate-limiter share.
+ * The store contract that express-rate-limit and hono-rate-limiter share. Before `init` it counts in windows of a
+ * minute, the default of both.
  * @example
  * const store = new WindowStore({}, 'express-rate-limit')
  * store.init({ windowMs: 60_000 })
@@ -20,7 +24,7 @@ export class WindowStore {
   readonly prefix: string
   readonly #anew: () => ReturnType<typeof counterPlaceOf>
   #place: ReturnType<typeof counterPlaceOf>
-  #windowMs: number | undefined
+  #windowMs = DEFAULT_WINDOW_MS
   #counter: HitCounter | undefined
 
   constructor(options: CompatOptions, otherwise: string) {
@@ -33,12 +37,13 @@ export class WindowStore {
   /** Called by the library. @throws ConfigError for a window that cannot be kept */
   init({ windowMs }: { readonly windowMs: number }): void {
     this.#windowMs = windowMs
-    this.#counter = hitCounter(this.#place.store, this.#place.name, windowMs)
+    this.#counter = undefined
+    this.#counter = this.#hits // throws now rather than at the first request
   }
 
-  /** `undefined` for a key without hits. */
+  /** `undefined` for a key without a window; no hits in one whose hits were taken back. */
   get(key: string): MaybePromise<WindowInfo | undefined> {
-    return andThen(this.#hits.look(key), (hits) => (hits.hits === 0 ? undefined : windowInfoOf(hits)))
+    return andThen(this.#hits.look(key), (hits) => hits && windowInfoOf(hits))
   }
 
   increment(key: string): MaybePromise<WindowInfo> {
@@ -57,11 +62,12 @@ export class WindowStore {
   resetAll(): void {
     if (!this.localKeys) throw new ConfigError('only counters in a store of their own can all be forgotten')
     this.#place = this.#anew()
-    if (this.#windowMs !== undefined) this.init({ windowMs: this.#windowMs })
+    this.#counter = undefined
   }
 
+  /** Made again at each use while the window is wrong: express-rate-limit only logs what `init` throws. */
   get #hits(): HitCounter {
-    if (this.#counter === undefined) throw new ConfigError('the store has not been given to a limiter yet')
+    this.#counter ??= hitCounter(this.#place.store, this.#place.name, this.#windowMs)
     return this.#counter
   }
 }

@@ -52,7 +52,11 @@ export interface Recovery<P extends StatePlan = StatePlan> {
   wait(plan: P, cells: Cells, offset: number, last: number, now: number, cost: number, left: number): number
   /** Units of time from `now` until the state means the same as none; absent where that is when all of the quota is there. */
   idle?(plan: P, cells: Cells, offset: number, last: number, now: number): number
-  /** Integers needed to charge at `now`; only where `plan.size` is 0. The first call sees an empty run. */
+  /**
+   * Integers needed to charge at `now`, which may be fewer than there are; only where `plan.size` is 0. The first call
+   * sees an empty run. A store at its cap may leave the run as it is: then what is charged counts as long as it should,
+   * or longer.
+   */
   room?(plan: P, cells: Cells, now: number): number
 }
 
@@ -62,6 +66,8 @@ export interface Traits {
   readonly aligned?: true
   /** Admitted requests wait for their turn: decisions have a delay. */
   readonly queues?: true
+  /** What was charged flows back continuously, at limit/period. */
+  readonly flows?: true
   /** A charge is held until its request ends, and is given back then. */
   readonly holds?: true
   /** All that was charged in a window ends with it, at `resetAfter`. */

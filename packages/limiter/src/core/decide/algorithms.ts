@@ -1,11 +1,12 @@
 import { ConfigError, errorsOf } from '../errors.ts'
+import { checkOptions, type OptionCheck, type OptionFields, objectOf, oneOf } from '../options.ts'
 import type { Algorithm, Plan } from './algorithm.ts'
 import { concurrency } from './concurrency/concurrency.ts'
 import { fixedWindow } from './fixed-window/fixed-window.ts'
 import { gcra } from './gcra/gcra.ts'
 import { leakyBucket } from './leaky-bucket/leaky-bucket.ts'
-import { checkOption, type Option, type OptionValues } from './option.ts'
-import type { BasePolicy } from './policy.ts'
+import { type Option, type OptionValues, optionCheck } from './option.ts'
+import { type BasePolicy, basePolicyFields } from './policy.ts'
 import { slidingWindowCounter } from './sliding-window-counter/sliding-window-counter.ts'
 import { slidingWindowLog } from './sliding-window-log/sliding-window-log.ts'
 import { tokenBucket } from './token-bucket/token-bucket.ts'
@@ -70,6 +71,43 @@ function entriesOf<T extends object>(object: T): [keyof T, T[keyof T]][] {
   return Object.entries(object) as [keyof T, T[keyof T]][]
 }
 
+/** What the fields of a policy may be. */
+export const policyFields: OptionFields<Policy> = {
+  algorithm: oneOf(...Object.keys(algorithms)),
+  ...basePolicyFields,
+  ...(Object.fromEntries(
+    [...algorithmOptions].map(([name, { option }]) => [name, optionCheck(option)]),
+  ) as OptionFields<AlgorithmSettings>),
+}
+
+/** Names that other libraries have for the same fields. */
+export const POLICY_NAMES: Readonly<Record<string, string>> = {
+  max: 'limit',
+  points: 'limit',
+  requests: 'limit',
+  windowMs: 'period',
+  window: 'period',
+  timeWindow: 'period',
+  duration: 'period',
+  interval: 'period',
+  ttl: 'period',
+  capacity: 'burst',
+}
+
+/**
+ * An object with a policy's fields, and with more.
+ * @example
+ * const POLICY = policyWith<Policy & { shadow?: boolean }>({ shadow: flag })
+ */
+export function policyWith<T extends Policy>(more: Omit<OptionFields<T>, keyof Policy>): OptionCheck {
+  return objectOf<T>({ ...policyFields, ...more } as OptionFields<T>, ['algorithm', 'limit', 'period'], {
+    what: 'a policy, such as { algorithm: "token-bucket", limit: 10, period: "1s" }',
+    instead: POLICY_NAMES,
+  })
+}
+
+const POLICY = /* @__PURE__ */ policyWith<Policy>({})
+
 /**
  * Validates a policy and turns it into integers, once.
  * @throws ConfigError that names the field (`path`)
@@ -78,6 +116,7 @@ function entriesOf<T extends object>(object: T): [keyof T, T[keyof T]][] {
  * plan.capacity // 10
  */
 export function planOf(policy: Policy): Plan {
+  checkOptions(policy, POLICY)
   const [error] = optionErrors(policy)
   if (error !== undefined) throw error
   return { ...algorithmOf(policy.algorithm).plan(policy), source: policy }
@@ -106,7 +145,7 @@ function checkKnown(
   const value = policy[known]
   if (value === undefined || !Object.hasOwn(algorithms, policy.algorithm)) return
   const { name, options } = algorithmOf(policy.algorithm)
-  if (Object.hasOwn(options, known)) checkOption(known, options[known], value)
+  if (Object.hasOwn(options, known)) checkOptions(value, optionCheck(options[known]), known)
   else throw new ConfigError(`"${known}" is not supported by ${name}`, { path: [known] })
 }
 

@@ -1,11 +1,11 @@
-import { checkedCost } from './cost.ts'
+import { type CostByName, checkedCost } from './cost.ts'
 import { type CorrectedCharge, type Decision, type Receipt, receiptOf } from './decision.ts'
 import { chargedAt } from './outcome.ts'
 import type { Charge } from './run.ts'
 import { holdsSlots, type Step } from './step.ts'
 
 /** One cost for every rule, or by the names of rules; whole, from 0 to 2^53−1. */
-export type ActualCost = number | Readonly<Record<string, number>>
+export type ActualCost = number | CostByName
 
 /**
  * What each step really cost; `undefined` for a rule that is not named.
@@ -19,7 +19,10 @@ export function actualCostOf(actual: ActualCost | undefined): (step: Step) => nu
     const cost = actual === undefined ? undefined : checkedCost(actual)
     return () => cost
   }
-  return ({ rule }) => (Object.hasOwn(actual, rule.name) ? checkedCost(actual[rule.name]) : undefined)
+  return ({ rule }) => {
+    const cost = Object.hasOwn(actual, rule.name) ? actual[rule.name] : undefined
+    return cost === undefined ? undefined : checkedCost(cost)
+  }
 }
 
 /**

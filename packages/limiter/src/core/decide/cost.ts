@@ -1,3 +1,6 @@
+/** A cost for each of some rules or policies, by their names. */
+export type CostByName<Name extends string = string> = { readonly [Policy in Name]?: number }
+
 /**
  * Whether a value can be a cost: a whole number from 0 to 2^53−1.
  * @example

@@ -3,11 +3,12 @@ import type { Figures } from './figures.ts'
 import type { Outcome } from './outcome.ts'
 import { canRefuse } from './role.ts'
 import type { Rule } from './rule.ts'
+import { delayOf } from './soft-delay.ts'
 import type { Step } from './step.ts'
 
 /** One policy's figures, under its name. */
-export interface PolicyFigures extends Figures {
-  readonly policy: string
+export interface PolicyFigures<Name extends string = string> extends Figures {
+  readonly policy: Name
   /** Seconds of the policy's window, for headers: `limit` units per so much; absent where there is no window. */
   readonly windowSeconds?: number | undefined
   /** Reports only, never refuses. */
@@ -16,6 +17,8 @@ export interface PolicyFigures extends Figures {
   readonly deprioritizes?: true
   /** Past its soft threshold. */
   readonly soft?: true
+  /** Refuses because the request lacks a part of the key (`onMissingKey: deny`). */
+  readonly missingKey?: true
 }
 
 /**
@@ -24,11 +27,11 @@ export interface PolicyFigures extends Figures {
  * priority binds where none can refuse, and then `remaining` is what is left at normal priority. Durations are in
  * milliseconds and may carry a fraction; they count from the decision. A decision is not changed later.
  */
-export interface Decision extends Figures {
+export interface Decision<Name extends string = string> extends Figures {
   /** The binding policy's name; `''` when no policy applied, and then `limit` and `remaining` are infinite. */
-  readonly policy: string
+  readonly policy: Name | ''
   /** Every policy that took part, in rule order. Made when it is first read: JSON has it, a copy by spreading has not. */
-  readonly policies: readonly PolicyFigures[]
+  readonly policies: readonly PolicyFigures<Name>[]
   /** Made without the store, by the rule's failure policy. */
   readonly degraded: boolean
   /** Over a limit that only lowers the priority. */
@@ -80,7 +83,7 @@ export function decisionOf(steps: readonly Step[], outcome: Outcome, peek: boole
     const { role } = steps[0]!.rule
     const own = figures[0]!
     const low = allowed && !own.allowed && role === 'deprioritize'
-    const delayMs = canRefuse(role) ? own.delayMs : 0
+    const delayMs = canRefuse(role) ? stepDelay(steps[0]!, own, outcome, peek) : 0
     return new DecisionRecord(steps, outcome, peek, role === 'shadow' ? -1 : 0, delayMs, low)
   }
   let low = false
@@ -88,11 +91,17 @@ export function decisionOf(steps: readonly Step[], outcome: Outcome, peek: boole
   for (let i = 0; i < steps.length; i++) {
     const { role } = steps[i]!.rule
     if (role === 'deprioritize' && !figures[i]!.allowed) low = true
-    if (canRefuse(role) && figures[i]!.delayMs > delayMs) delayMs = figures[i]!.delayMs
+    if (canRefuse(role)) delayMs = Math.max(delayMs, stepDelay(steps[i]!, figures[i]!, outcome, peek))
   }
   let bound = binding(figures, allowed, (i) => canRefuse(steps[i]!.rule.role))
   if (bound < 0) bound = binding(figures, allowed, (i) => steps[i]!.rule.role === 'deprioritize')
   return new DecisionRecord(steps, outcome, peek, bound, delayMs, low && allowed)
+}
+
+/** Without the store a limit that is `open` delays nobody: its figures are not those of the quota. */
+function stepDelay({ rule, cost }: Step, own: Figures, outcome: Outcome, peek: boolean): number {
+  if (outcome.degraded && rule.onStoreError !== 'local') return own.delayMs
+  return delayOf(rule, own, cost, outcome.allowed && !peek)
 }
 
 /** A class with declared fields (see ARCHITECTURE.md, "Shaped for the engine"). */
@@ -164,7 +173,10 @@ class DecisionRecord implements Decision {
   }
 
   get policies(): readonly PolicyFigures[] {
-    this.#policies ??= this.#steps.map(({ rule }, i) => policyFigures(rule, this.#outcome.figures[i]!))
+    this.#policies ??= this.#steps.map((step, i) => {
+      const own = this.#outcome.figures[i]!
+      return policyFigures(step.rule, own, stepDelay(step, own, this.#outcome, this.#peek))
+    })
     return this.#policies
   }
 
@@ -192,12 +204,18 @@ export const keepCorrected: (decision: Decision, corrected: readonly CorrectedCh
 /** The instant of a decision by its store's clock, in microseconds; `undefined` as for {@link receiptOf}. */
 export const decidedAt: (decision: Decision) => number | undefined = DecisionRecord.decidedAt
 
-function policyFigures({ name, windowSeconds, role, soft }: Rule, own: Figures): PolicyFigures {
+function policyFigures(
+  { name, windowSeconds, role, soft, missingKey }: Rule,
+  own: Figures,
+  delayMs: number,
+): PolicyFigures {
   return {
     policy: name,
     ...own,
+    delayMs,
     windowSeconds,
     ...(role === 'shadow' ? { shadow: true } : role === 'deprioritize' ? { deprioritizes: true } : undefined),
+    ...(missingKey && { missingKey }),
     ...(soft !== undefined && own.limit - own.remaining >= soft * own.limit ? { soft: true } : undefined),
   }
 }

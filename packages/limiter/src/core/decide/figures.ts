@@ -141,15 +141,16 @@ export function underBlock(own: Figures, blockedTicks: number): Figures {
 /**
  * The instant, in microseconds since the epoch, from which this state means the same as none to this plan: it may be
  * deleted then, and not before.
+ * @param phase microseconds by which the key's time is behind that of others
  * @example
  * const isOver = droppableAt(plan, cells, 0) <= clock.now()
  */
-export function droppableAt(plan: StatePlan, cells: Cells, offset: number): number {
+export function droppableAt(plan: StatePlan, cells: Cells, offset: number, phase = 0): number {
   const { algorithm, capacity } = plan
   if (capacity === 0) return 0
-  const last = inUnits(plan, cells[offset]!)
+  const last = inUnits(plan, cells[offset]! - phase)
   if (algorithm.idle !== undefined)
-    return (last + algorithm.idle(plan, cells, offset, last, last)) * plan.unit
+    return (last + algorithm.idle(plan, cells, offset, last, last)) * plan.unit + phase
   const left = algorithm.remaining(plan, cells, offset, last, last)
-  return (last + algorithm.wait(plan, cells, offset, last, last, capacity, left)) * plan.unit
+  return (last + algorithm.wait(plan, cells, offset, last, last, capacity, left)) * plan.unit + phase
 }

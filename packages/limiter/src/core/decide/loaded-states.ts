@@ -91,7 +91,7 @@ export class LoadedStates implements States {
       const cells = this.#cells.get(name)
       if (cells === undefined || isSame(cells, this.#loaded[index])) return []
       const users = this.#users.get(name) ?? []
-      const ends = users.map(({ plan, phase }) => droppableAt(plan, cells, 0) + phase)
+      const ends = users.map(({ plan, phase }) => droppableAt(plan, cells, 0, phase))
       return [{ index, cells, expiresAt: Math.max(...ends) }]
     })
   }

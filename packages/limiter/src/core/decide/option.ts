@@ -1,5 +1,4 @@
-import { ConfigError } from '../errors.ts'
-import { wholeNumber } from './integers.ts'
+import { type OptionCheck, oneOf, wholeFrom } from '../options.ts'
 
 /** A whole number from `least` to 2^53−1. */
 export interface WholeOption {
@@ -39,12 +38,7 @@ export function choice<Word extends string>(
   return { type: 'choice', words, about }
 }
 
-/** @throws ConfigError unless `value` is what the option takes */
-export function checkOption(name: string, option: Option, value: unknown): void {
-  if (option.type === 'whole') wholeNumber(name, value, option.least)
-  else if (!option.words.includes(value as string)) {
-    throw new ConfigError(`${name} must be ${option.words.join(' or ')}, not ${String(value)}`, {
-      path: [name],
-    })
-  }
+/** What the option takes. */
+export function optionCheck(option: Option): OptionCheck {
+  return option.type === 'whole' ? wholeFrom(option.least) : oneOf(...option.words)
 }

@@ -1,3 +1,14 @@
+import {
+  anyOf,
+  durationCheck,
+  type OptionCheck,
+  type OptionFields,
+  objectOf,
+  oneOf,
+  textCheck,
+  wholeFrom,
+} from '../options.ts'
+
 /** A window that follows the calendar of a place rather than the epoch. */
 export interface CalendarPeriod {
   /** ISO weeks begin on Monday. */
@@ -23,4 +34,25 @@ export interface BasePolicy {
   readonly limit: number
   /** Milliseconds, text such as `10s`, or a calendar period. For `concurrency`: how long a slot is held unless released. */
   readonly period: number | string | CalendarPeriod
+}
+
+/** What a calendar period may be; which days an anchor may name depends on the calendar. */
+export const calendarPeriod: OptionCheck = objectOf<CalendarPeriod>(
+  {
+    calendar: oneOf('day', 'week', 'month', 'year'),
+    zone: textCheck,
+    anchor: objectOf<NonNullable<CalendarPeriod['anchor']>>({
+      month: wholeFrom(1, 12),
+      day: wholeFrom(1, 31),
+      time: textCheck,
+    }),
+  },
+  ['calendar'],
+  { what: 'a calendar period, such as { calendar: "day" }' },
+)
+
+/** What the fields of a quota may be. */
+export const basePolicyFields: OptionFields<Pick<BasePolicy, 'limit' | 'period'>> = {
+  limit: wholeFrom(0),
+  period: anyOf(durationCheck, calendarPeriod),
 }

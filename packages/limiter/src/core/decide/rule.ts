@@ -1,6 +1,22 @@
 import { ConfigError, errorsOf } from '../errors.ts'
+import {
+  above0,
+  anything,
+  checkOptions,
+  durationCheck,
+  flag,
+  type OptionCheck,
+  type OptionFields,
+  objectOf,
+  oneOf,
+  recordOf,
+  shareCheck,
+  under,
+  wholeFrom,
+} from '../options.ts'
+import { ticksOf } from '../time.ts'
 import type { Plan } from './algorithm.ts'
-import { type BlockOptions, type BlockPlan, blockByHand, blockPlan } from './block/block.ts'
+import { type BlockOptions, type BlockPlan, blockByHand, blockOptions, blockPlan } from './block/block.ts'
 import { checkPrefetch, prefetchOf } from './prefetch.ts'
 import { canRefuse, type Role } from './role.ts'
 import { windowSecondsOf } from './window-seconds.ts'
@@ -29,13 +45,21 @@ export interface Rule {
   readonly prefetch: number | undefined
   /** Share, 0–1, by which Retry-After may be lengthened. */
   readonly jitter: number | undefined
+  /** How Retry-After is written, where the rule says so. */
+  readonly retryAfter?: 'seconds' | 'date' | undefined
+  /** Milliseconds for which an answer that refuses is held back, where the rule says so. */
+  readonly tarpitMs?: number | undefined
+  /** Stands in for a rule whose key the request lacks, and refuses. Present only then. */
+  readonly missingKey?: true
   /** Microseconds over which the windows of different keys are spread; 0: all begin together. */
   readonly spread: number
 }
 
+const MOST_TARPIT_MS = 60_000
+
 /** How a rule deals with requests, whatever its quota. */
 export interface RuleOptions {
-  /** Default `deny`. `delay` needs an algorithm that queues. */
+  /** Default `deny`. `delay` needs an algorithm that queues, or `soft` and a period of fixed length. */
   readonly onLimit?: OnLimit | undefined
   /** Default `enforce`. */
   readonly mode?: 'enforce' | 'shadow' | undefined
@@ -48,11 +72,38 @@ export interface RuleOptions {
   readonly prefetch?: number | undefined
   readonly jitter?: number | undefined
   readonly spread?: boolean | undefined
+  readonly retryAfter?: 'seconds' | 'date' | undefined
+  /** Milliseconds or text, above 0 to a minute. */
+  readonly tarpit?: number | string | undefined
   /** Refuses only together with every other quota rule of the request. */
   readonly quota?: boolean | undefined
   /** Units of each request, where they are known. Default 1. */
   readonly cost?: number | undefined
 }
+
+/** For how long answers that refuse may be held back: up to a minute. */
+export const tarpitCheck: OptionCheck = (value, path) =>
+  durationCheck(value, path) ??
+  (ticksOf(value as number | string) > MOST_TARPIT_MS * 1_000 ? ['one minute at most'] : undefined)
+
+/** What the options of a rule may be. */
+export const ruleFields: OptionFields<RuleOptions> = {
+  onLimit: oneOf('deny', 'delay', 'deprioritize'),
+  mode: oneOf('enforce', 'shadow'),
+  onStoreError: oneOf('open', 'closed', 'local'),
+  soft: above0(1),
+  block: blockOptions,
+  blockable: flag,
+  prefetch: wholeFrom(2),
+  jitter: shareCheck,
+  spread: flag,
+  retryAfter: oneOf('seconds', 'date'),
+  tarpit: tarpitCheck,
+  quota: flag,
+  cost: wholeFrom(0),
+}
+const RULE: OptionCheck = objectOf(ruleFields)
+const AN_OBJECT: OptionCheck = recordOf(anything)
 
 /**
  * Makes a rule of a plan and of what else was said.
@@ -64,9 +115,9 @@ export interface RuleOptions {
  * const rule = ruleOf('api', 'shop/api', plan, { soft: 0.8 })
  */
 export function ruleOf(name: string, namespace: string, plan: Plan, options: RuleOptions = {}): Rule {
-  const { onLimit = 'deny', onStoreError = 'open', soft, jitter, spread = false } = options
   const [error] = ruleErrors(plan, options)
   if (error !== undefined) throw error
+  const { onLimit = 'deny', onStoreError = 'open', soft, jitter, spread = false } = options
   const role = roleOf(options)
   return {
     name,
@@ -81,6 +132,8 @@ export function ruleOf(name: string, namespace: string, plan: Plan, options: Rul
     prefetch: prefetchOf(options.prefetch, plan),
     jitter,
     spread: spread ? plan.period * plan.unit : 0,
+    ...(options.retryAfter !== undefined && { retryAfter: options.retryAfter }),
+    ...(options.tarpit !== undefined && { tarpitMs: tarpitOf(options.tarpit) }),
   }
 }
 
@@ -92,37 +145,36 @@ function roleOf({ mode, onLimit, quota }: RuleOptions): Role {
 
 function blockPlanOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
   if (block === undefined) return blockable ? blockByHand : undefined
-  return below('block', () => blockPlan(block))
+  return under(['block'], () => blockPlan(block))
 }
 
 /**
  * What is wrong with a rule's options, one error for each.
  * @example
- * ruleErrors(plan, { soft: 2 }).map(({ message }) => message) // ['soft must be a number from 0 to 1, not 2']
+ * ruleErrors(plan, { soft: 2 }).map(({ message }) => message) // ['soft must be a number above 0, up to 1, not 2']
  */
 export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigError[] {
-  const { onLimit, block, soft, jitter, prefetch, spread } = options
+  const wrong = errorsOf([
+    () => checkOptions(options, AN_OBJECT),
+    ...Object.entries(options ?? {}).map(
+      ([name, value]) =>
+        () =>
+          checkOptions({ [name]: value }, RULE),
+    ),
+  ])
+  if (wrong.length > 0) return wrong
+  const { onLimit, block, prefetch, spread } = options
   const { name, traits } = plan.algorithm
   const check = (isWrong: boolean | undefined, field: string, message: string) => () => {
     if (isWrong) throw new ConfigError(message, { path: [field] })
   }
   return errorsOf([
-    check(
-      onLimit === 'delay' && !traits.queues,
-      'onLimit',
-      `delay is not supported by ${name}: it needs an algorithm that queues, such as leaky-bucket`,
-    ),
+    () => checkDelay(plan, options),
     check(
       onLimit === 'deprioritize' && block !== undefined,
       'block',
       'a rule that only lowers the priority refuses no request, so it cannot block',
     ),
-    () => {
-      if (block !== undefined) blockPlanOf(options)
-    },
-    check(soft === 0, 'soft', 'soft must be above 0, up to 1'),
-    () => checkShare('soft', soft),
-    () => checkShare('jitter', jitter),
     check(
       spread && !traits.aligned,
       'spread',
@@ -137,21 +189,38 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
   ])
 }
 
-function checkShare(name: string, share: number | undefined): void {
-  if (share !== undefined && !(share >= 0 && share <= 1)) {
-    throw new ConfigError(`${name} must be a number from 0 to 1, not ${share}`, { path: [name] })
+/** Queues delay by themselves; with others, requests past the soft threshold wait (soft-delay.ts). */
+function checkDelay(
+  { algorithm: { name, traits }, source }: Plan,
+  { onLimit, soft, prefetch }: RuleOptions,
+): void {
+  if (onLimit !== 'delay' || traits.queues) return
+  const refuse = (field: string, why: string): never => {
+    throw new ConfigError(why, { path: [field] })
   }
+  if (traits.holds) refuse('onLimit', `delay is not supported by ${name}: what it counts has no rate`)
+  if (typeof source?.period === 'object')
+    refuse('onLimit', 'delay is not supported with a calendar period, which has no fixed length')
+  if (soft === undefined) {
+    refuse(
+      'onLimit',
+      `delay is not supported by ${name} without soft, the share of the limit past which requests wait; leaky-bucket needs none`,
+    )
+  }
+  if (soft === 1) refuse('soft', 'soft must be below 1 with delay: no request would ever wait')
+  if (prefetch !== undefined)
+    refuse('prefetch', 'taking units ahead is not supported beside delay, which has to see every request')
 }
 
-/** Runs `make`; the path of a ConfigError in it begins with `field`. */
-function below<T>(field: string, make: () => T): T {
-  try {
-    return make()
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    throw new ConfigError(`${field}: ${error.message}`, {
-      cause: error,
-      path: [field, ...(error.path ?? [])],
-    })
-  }
+/**
+ * Milliseconds for which an answer that refuses is held back.
+ * @param tarpit milliseconds or text
+ * @throws ConfigError above a minute
+ * @example
+ * tarpitOf('2s') // 2000
+ */
+export function tarpitOf(tarpit: number | string): number {
+  const ms = ticksOf(tarpit, ['tarpit']) / 1_000
+  if (ms > MOST_TARPIT_MS) throw new ConfigError('tarpit must be one minute at most', { path: ['tarpit'] })
+  return ms
 }

@@ -59,7 +59,8 @@ export function newSlot(): Slot {
 }
 
 /**
- * A state's integers with room for one more charge at `now`: the same ones, or a larger copy.
+ * A state's integers with room for one more charge at `now`: the same ones, or a copy: a larger
+ * one, or a smaller one where most of it is not needed any more.
  * @param now in microseconds
  * @example
  * slot.cells = withRoom(plan, held.get(key), now)
@@ -69,10 +70,10 @@ export function withRoom(plan: StatePlan, cells: Cells | undefined, now: number)
   const before = cells ?? new Float64Array(plan.size)
   if (plan.size > 0) return before
   const room = plan.algorithm.room!(plan, before, inUnits(plan, now))
-  if (room <= before.length) return before
-  const larger = new Float64Array(room)
-  larger.set(before)
-  return larger
+  if (room === before.length) return before
+  const other = new Float64Array(room)
+  other.set(before.subarray(0, room))
+  return other
 }
 
 /**

@@ -1,3 +1,4 @@
+import { type OptionCheck, that } from '../options.ts'
 import { type Address, parseAddress } from './ip.ts'
 
 export interface Cidr {
@@ -22,6 +23,38 @@ export function parseCidr(text: string): Cidr | undefined {
   const size = address.words.length * 32
   const bits = length === undefined ? size : Number(length) - wrapped
   return bits < (wrapped > 0 ? 1 : 0) || bits > size ? undefined : { address, bits }
+}
+
+/** An address or a network. */
+export const cidrCheck: OptionCheck = that(
+  'an address or CIDR',
+  (value) => typeof value === 'string' && parseCidr(value) !== undefined,
+)
+
+/** Several groups of digits between dots, or of hexadecimal digits between colons, and what is often written with them. */
+const DOTTED = /^\d[\d*x]*(\.[\d*x]*)+(:\d+|-[\d.]+)?$/i
+const COLONS = /^\[?[\da-f*]*(:[\da-f*.]*){2,}\]?(:\d+)?(%\w*)?$/i
+/** Identifiers of network cards look like addresses. */
+const MAC = /^[\da-f]{2}(:[\da-f]{2}){5}$/i
+
+/**
+ * Whether text seems to be meant as an address or network: `10.0.0.0/33`, `10.0.*`, ` 10.0.0.1`. For texts that may
+ * also be keys, of which {@link parseCidr} made nothing.
+ * @example
+ * looksLikeAddress('10.0.0.256') // true
+ * looksLikeAddress('user:42') // false
+ */
+export function looksLikeAddress(text: string): boolean {
+  const parts = text.split(/[\s,;]+/).filter((part) => part !== '')
+  return parts.length > 0 && parts.every((part) => looksLikeOne(part))
+}
+
+function looksLikeOne(text: string): boolean {
+  if (parseAddress(text) !== undefined) return true
+  const [host = '', ...masks] = text.split('/')
+  if (DOTTED.test(host)) return true
+  if (!COLONS.test(host) || MAC.test(host)) return false
+  return masks.length > 0 || host.includes('::') || host.split(':').length > 6
 }
 
 /** Values filed under networks: one trie of bits for each version of IP. */

@@ -1,5 +1,6 @@
 import { ConfigError } from '../errors.ts'
-import { type CidrTrie, cidrTrie, parseCidr, valuesAt } from './cidr.ts'
+import { checkOptions, listOf, objectOf, oneOf, wholeFrom } from '../options.ts'
+import { type CidrTrie, cidrCheck, cidrTrie, parseCidr, valuesAt } from './cidr.ts'
 import { type Address, networkText, parseAddress } from './ip.ts'
 
 /** Entries of trusted proxies that are read: a client may send thousands. */
@@ -15,6 +16,12 @@ export interface Proxies {
   readonly trusted?: readonly string[]
 }
 
+const PROXIES = /* @__PURE__ */ objectOf<Proxies>({
+  header: oneOf('x-forwarded-for', 'forwarded'),
+  hops: wholeFrom(0),
+  trusted: listOf(cidrCheck),
+})
+
 /**
  * Finds the client's address: `(peer, header) => address`, where `peer` is the socket's address and `header` the
  * value of the header that {@link Proxies} names, several lines joined with commas.
@@ -23,7 +30,7 @@ export interface Proxies {
  * left of the proxies' own. Reading stops at the first address that is no proxy's, and at anything that is no
  * address, and after 100 trusted proxies; then the last good hop counts. Fewer hops than configured: somebody went around, the peer counts.
  *
- * @throws ConfigError for both ways at once, for hops that are no whole number ≥ 0, for a bad CIDR
+ * @throws ConfigError for both ways at once, and for invalid options
  * @example
  * const addressOf = clientAddress({ header: 'x-forwarded-for', hops: 1 })
  * addressOf('10.0.0.1', '198.51.100.7, 203.0.113.9') // '203.0.113.9'
@@ -31,11 +38,9 @@ export interface Proxies {
 export function clientAddress(
   proxies: Proxies,
 ): (peer: string | undefined, header: string | undefined) => string | undefined {
+  checkOptions(proxies, PROXIES)
   const { header: name = 'x-forwarded-for', hops, trusted } = proxies
   if (hops !== undefined && trusted !== undefined) throw new ConfigError('give hops or trusted, not both')
-  if (hops !== undefined && !(Number.isSafeInteger(hops) && hops >= 0)) {
-    throw new ConfigError(`hops must be a whole number ≥ 0, not ${hops}`)
-  }
   const separated = name === 'forwarded' ? forParameter : (token: string) => token
   const networks = trusted && trieOf(trusted)
   return (peerText, header = '') => {
@@ -47,13 +52,7 @@ export function clientAddress(
 }
 
 function trieOf(trusted: readonly string[]): CidrTrie<true> {
-  return cidrTrie(
-    trusted.map((text) => {
-      const cidr = parseCidr(text)
-      if (cidr === undefined) throw new ConfigError(`${JSON.stringify(text)} is no address or CIDR`)
-      return [cidr, true as const]
-    }),
-  )
+  return cidrTrie(trusted.map((text) => [parseCidr(text)!, true]))
 }
 
 function pastTrusted(

@@ -21,6 +21,8 @@ export type Params = ReadonlyMap<string, string>
 
 const PART = /^([a-z][a-z0-9-]*)(?:\/(\d+)(?:\/(\d+))?)?(?::(.+?))?(\|fold)?$/s
 const NAME_TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
+/** Headers that hold credentials. */
+const SECRET_HEADERS = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key', 'x-auth-token']
 /** Parts that have one spelling already. */
 const SPELT = ['ip', 'path', 'method', 'host']
 const PART_FORMS =
@@ -69,7 +71,8 @@ function namedPart(kind: string, name: string): Part | undefined {
     case 'header': {
       if (!NAME_TOKEN.test(name)) return undefined
       const lower = name.toLowerCase()
-      return textPart(kind, (facts) => facts.header(lower)?.trim())
+      const part = textPart(kind, (facts) => facts.header(lower)?.trim())
+      return SECRET_HEADERS.includes(lower) ? { ...part, secret: true } : part
     }
     case 'cookie':
       if (!NAME_TOKEN.test(name)) return undefined
@@ -106,5 +109,13 @@ function ipPart(first = '32', second?: string, name?: string): Part | undefined 
   const v4 = alone ? 32 : Number(first)
   const v6 = Number(second ?? (alone ? first : 64))
   if (name !== undefined || v4 < 1 || v4 > 32 || v6 < 1 || v6 > 128) return undefined
-  return textPart('ip', (facts) => ipKey(facts.request.ip ?? '', v4, v6))
+  return textPart('ip', (facts) => {
+    const { ip = '' } = facts.request
+    return ip === '' ? undefined : (ipKey(ip, v4, v6) ?? unreadable(facts))
+  })
+}
+
+/** Notes that the address cannot be read. */
+function unreadable(facts: Facts): undefined {
+  void facts.address
 }

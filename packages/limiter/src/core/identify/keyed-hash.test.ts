@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keyedHash } from './keyed-hash.ts'
+import { keyedHash, sha256 } from './keyed-hash.ts'
 import { utf8 } from './utf8.ts'
 
 describe('the keyed hash', () => {
@@ -25,6 +25,14 @@ describe('the keyed hash', () => {
     const text = 'a'.repeat(length)
     expect(keyedHash(text)(text)).toBe(createHmac('sha256', text).update(text).digest('hex').slice(0, 32))
   })
+})
+
+it('SHA-256 agrees with Node', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      expect(Buffer.from(sha256(bytes))).toEqual(createHash('sha256').update(bytes).digest())
+    }),
+  )
 })
 
 describe('UTF-8', () => {

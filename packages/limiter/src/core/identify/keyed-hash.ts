@@ -15,6 +15,11 @@ export function keyedHash(secret: string): Hash {
   return (text) => hex(absorb(outer, bytesOf(absorb(inner, utf8(text), 64)), 64).subarray(0, 4))
 }
 
+/** SHA-256 (FIPS 180-4) of bytes: 32 bytes. In TypeScript, since not every runtime hashes synchronously. */
+export function sha256(bytes: Uint8Array): Uint8Array {
+  return bytesOf(absorb(INITIAL, bytes, 0))
+}
+
 function afterBlock(block: Uint8Array): Int32Array {
   const state = Int32Array.from(INITIAL)
   compress(state, block, 0, new Int32Array(64))
@@ -25,7 +30,7 @@ function afterBlock(block: Uint8Array): Int32Array {
 function keyBlock(secret: string): Uint8Array {
   const bytes = utf8(secret)
   const block = new Uint8Array(64)
-  block.set(bytes.length > 64 ? bytesOf(absorb(INITIAL, bytes, 0)) : bytes)
+  block.set(bytes.length > 64 ? sha256(bytes) : bytes)
   return block
 }
 

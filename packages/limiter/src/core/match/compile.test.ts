@@ -17,9 +17,11 @@ describe('a mistake', () => {
   it('names the rule and its place', () => {
     const source = { file: 'shop.yaml', line: 12, column: 5 }
     expect(() => compiled({ onLimit: 'delay', source })).toThrow(
-      'shop.yaml:12:5: limit "login": delay is not supported by token-bucket: it needs an algorithm that queues, such as leaky-bucket',
+      'shop.yaml:12:5: limit "login": delay is not supported by token-bucket without soft, the share of the limit past which requests wait; leaky-bucket needs none',
     )
-    expect(() => compiled({ limit: { limit: -1, period: '1m' } })).toThrow(/^limit "login": limit must be/)
+    expect(() => compiled({ limit: { limit: -1, period: '1m' } })).toThrow(
+      /^limit "login": limit\.limit must be/,
+    )
   })
 
   it.each<[string, Partial<Limit>]>([

@@ -1,7 +1,8 @@
 import { ConfigError } from '../errors.ts'
 import { keyedHash } from '../identify/keyed-hash.ts'
+import { checkOptions, flag, objectOf, textCheck } from '../options.ts'
 import { compileDescriptors, type DescriptorTree } from './descriptor-tree.ts'
-import type { Domain, Limit } from './domain.ts'
+import { type Domain, domainsCheck, type Limit, limitCheck } from './domain.ts'
 import { type CompiledLimit, compileLimit, type Setting } from './limit.ts'
 import { naming, planner } from './make-rule.ts'
 import { atOnce, type Pieces } from './pieces.ts'
@@ -27,7 +28,15 @@ export interface CompileOptions {
   readonly secret?: string
   /** For applications whose paths differ in case alone. Default false: `/Login` is `/login`. */
   readonly caseSensitivePaths?: boolean
+  /** Makes `month` in limits that requests bring a month of the calendar, in UTC, in place of 30 days. Default false. */
+  readonly calendarMonths?: boolean
 }
+
+const OPTIONS = /* @__PURE__ */ objectOf<CompileOptions>({
+  secret: textCheck,
+  caseSensitivePaths: flag,
+  calendarMonths: flag,
+})
 
 /**
  * Turns rules into what {@link matchRequest} and {@link matchDescriptors} walk.
@@ -62,8 +71,15 @@ export async function compileInPieces(
 }
 
 function* compiling(domains: readonly Domain[], options: CompileOptions): Pieces<Rules> {
-  const { secret = '', caseSensitivePaths = false } = options
-  const setting: Setting = { hash: keyedHash(secret), foldPaths: !caseSensitivePaths, planFor: planner() }
+  checkOptions(domains, domainsCheck, 'domains')
+  checkOptions(options, OPTIONS)
+  const { secret = '', caseSensitivePaths = false, calendarMonths = false } = options
+  const setting: Setting = {
+    hash: keyedHash(secret),
+    foldPaths: !caseSensitivePaths,
+    calendarMonths,
+    planFor: planner(),
+  }
   const compiled = new Map<string, CompiledDomain>()
   for (const domain of domains) {
     if (compiled.has(domain.name))
@@ -74,11 +90,12 @@ function* compiling(domains: readonly Domain[], options: CompileOptions): Pieces
 }
 
 function* compileDomain({ name, limits, descriptors }: Domain, setting: Setting): Pieces<CompiledDomain> {
-  const names = new Set(limits.map((limit) => limit.name))
+  const names = new Set(limits.map((limit) => limit?.name))
   const seen = new Set<string>()
   const compiled: CompiledLimit[] = []
   for (const limit of limits) {
-    naming(`limit ${JSON.stringify(limit.name)}`, limit.source, () => {
+    naming(`limit ${JSON.stringify(limit?.name)}`, limit?.source, () => {
+      checkOptions(limit, limitCheck)
       if (seen.has(limit.name)) throw new ConfigError('another limit of this domain has that name')
       seen.add(limit.name)
       checkReplaced(limit, names)

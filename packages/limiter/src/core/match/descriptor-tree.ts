@@ -1,7 +1,8 @@
 import type { Rule } from '../decide/rule.ts'
 import { ConfigError } from '../errors.ts'
 import { escaped, MISSING } from '../identify/key-text.ts'
-import type { Descriptor, DescriptorLimit } from './domain.ts'
+import { checkOptions } from '../options.ts'
+import { type Descriptor, type DescriptorLimit, descriptorCheck } from './domain.ts'
 import type { Setting } from './limit.ts'
 import { makeRule, naming } from './make-rule.ts'
 import { patternIndex } from './pattern-index.ts'
@@ -92,6 +93,9 @@ function* nodeOf(
   written: readonly string[],
   setting: Setting,
 ): Pieces<DescriptorNode> {
+  naming(`a descriptor of ${labels.join('.')}`, descriptor?.source, () => {
+    checkOptions(descriptor, descriptorCheck)
+  })
   const { key, rateLimit, source } = descriptor
   const value = descriptor.value === '' ? undefined : descriptor.value
   const label = value === undefined ? key : `${key}_${value}`

@@ -3,6 +3,7 @@ import { isCost } from '../decide/cost.ts'
 import type { Step } from '../decide/step.ts'
 import { joinParts, keyPart } from '../identify/key-text.ts'
 import type { Hash } from '../identify/keyed-hash.ts'
+import { type CallFields, checkCall } from '../options.ts'
 import type { CompiledDomain, Rules } from './compile.ts'
 import {
   type CompiledDescriptorLimit,
@@ -54,6 +55,7 @@ interface Hit extends CompiledDescriptorLimit {
  * Which limits the descriptors of a request meet, and under which keys. A descriptor that meets none, or an unknown
  * domain, is not limited.
  * @param cost for descriptors without one of their own; default 1
+ * @throws TypeError for a name that a descriptor does not have
  * @example
  * const { steps } = matchDescriptors(rules, 'shop', [{ entries: [{ key: 'user', value: 'ada' }] }])
  */
@@ -65,6 +67,7 @@ export function matchDescriptors(
 ): MatchedDescriptors {
   const domain = rules.domains.get(domainName)
   const hits: (Hit | undefined)[] = []
+  descriptors.forEach(checkQuery)
   for (const query of descriptors) {
     if (!isCost(query.cost ?? cost)) return { ...unmatched(BAD_COST), statuses: [] }
     const hit = domain && hitOf(domain, query, rules)
@@ -75,6 +78,34 @@ export function matchDescriptors(
   const steps: Step[] = []
   const statuses = hits.map((hit, i) => statusOf(hit, replaced, steps, descriptors[i]!.cost, cost))
   return { steps, missing: [], statuses }
+}
+
+/** What a descriptor of a request may have: `''` for what is checked where it is used. */
+const QUERY: CallFields = /* @__PURE__ */ new Map([
+  ['entries', 'object'],
+  ['cost', ''],
+  ['limit', 'object'],
+])
+const ENTRY: CallFields = /* @__PURE__ */ new Map([
+  ['key', 'string'],
+  ['value', 'string'],
+])
+const QUERY_LIMIT: CallFields = /* @__PURE__ */ new Map([
+  ['requestsPerUnit', 'number'],
+  ['unit', 'string'],
+])
+
+const IN_QUERY = ['entries']
+const IN_ENTRY = ['key', 'value']
+const IN_QUERY_LIMIT = ['requestsPerUnit', 'unit']
+
+function checkQuery(query: DescriptorQuery, i: number): void {
+  checkCall(query, QUERY, ['descriptors', i], IN_QUERY)
+  query.entries.forEach((entry, j) => {
+    checkCall(entry, ENTRY, ['descriptors', i, 'entries', j], IN_ENTRY)
+  })
+  if (query.limit !== undefined)
+    checkCall(query.limit, QUERY_LIMIT, ['descriptors', i, 'limit'], IN_QUERY_LIMIT)
 }
 
 /** Adds the step of a descriptor, unless nothing is to be counted, or another limit replaces its own. */
@@ -94,21 +125,20 @@ function statusOf(
 
 const UNCOUNTED: DescriptorStatus = { step: -1 }
 
-function hitOf(
-  domain: CompiledDomain,
-  query: DescriptorQuery,
-  { setting: { hash } }: Rules,
-): Hit | string | undefined {
+function hitOf(domain: CompiledDomain, query: DescriptorQuery, { setting }: Rules): Hit | string | undefined {
   const { entries, limit } = query
+  const { hash, calendarMonths } = setting
   if (entries.length === 0) return undefined
   const path = pathThrough(domain.descriptors, entries)
   const rule = path.length === entries.length ? path.at(-1)!.limit : undefined
   if (limit !== undefined) {
     const namespace = rule?.rule?.namespace
     // One counter for the same entries, wherever the limit comes from.
-    return namespace === undefined
-      ? override(domain.name, entries, limit, descriptorNamespace(domain.name, []), wholeKey(entries, hash))
-      : override(domain.name, entries, limit, namespace, descriptorKey(path, entries, hash))
+    const [own, key] =
+      namespace === undefined
+        ? [descriptorNamespace(domain.name, []), wholeKey(entries, hash)]
+        : [namespace, descriptorKey(path, entries, hash)]
+    return override(domain.name, entries, limit, own, key, calendarMonths)
   }
   if (rule === undefined) return undefined
   const isOwn = path.some(({ valueToMetric }) => valueToMetric) || path.at(-1)!.detailed
@@ -146,6 +176,14 @@ function wholeKey(entries: readonly Entry[], hash: Hash): string {
   return joinParts(entries.flatMap(({ key, value }) => [keyPart(key, hash), keyPart(value, hash)]))
 }
 
+/** Characters of a policy's name that a request makes up by its keys. */
+const MAX_NAME = 128
+
+/** Names are for reading: counters do not go by them. */
+function shortName(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 3)}...` : name
+}
+
 const LIMIT_UNITS = new Map([
   ['second', '1s'],
   ['minute', '1m'],
@@ -170,11 +208,13 @@ function override(
   { requestsPerUnit, unit }: NonNullable<DescriptorQuery['limit']>,
   namespace: string,
   key: string,
+  calendarMonths: boolean,
 ): Hit | string {
-  const period = LIMIT_UNITS.get(unit.toLowerCase())
+  const isMonth = calendarMonths && unit.toLowerCase() === 'month'
+  const period = isMonth ? ({ calendar: 'month' } as const) : LIMIT_UNITS.get(unit.toLowerCase())
   if (period === undefined) return `a limit's unit must be one of ${[...LIMIT_UNITS.keys()].join(', ')}`
   if (!isCost(requestsPerUnit)) return 'a limit must be a whole number from 0 to 2^53−1'
-  const name = printablePath([domain, ...entries.map((entry) => entry.key)])
+  const name = shortName(printablePath([domain, ...entries.map((entry) => entry.key)]))
   const source = { options: PLAIN_OPTIONS, name, namespace }
   const statsKey = [domain, ...entries.map(labelOf)].join('.')
   return {

@@ -1,7 +1,20 @@
-import type { AlgorithmName, AlgorithmSettings } from '../decide/algorithms.ts'
-import type { CalendarPeriod } from '../decide/policy.ts'
-import type { OnLimit, OnStoreError } from '../decide/rule.ts'
+import { type AlgorithmName, type AlgorithmSettings, policyFields } from '../decide/algorithms.ts'
+import { basePolicyFields, type CalendarPeriod } from '../decide/policy.ts'
+import { type OnLimit, type OnStoreError, ruleFields } from '../decide/rule.ts'
 import type { Position } from '../errors.ts'
+import {
+  anyOf,
+  anything,
+  flag,
+  listOf,
+  type OptionCheck,
+  type OptionFields,
+  objectOf,
+  oneOf,
+  recordOf,
+  textCheck,
+  wholeFrom,
+} from '../options.ts'
 
 /** `COUNT/PERIOD`, taken apart. */
 export interface Quota {
@@ -27,6 +40,10 @@ export interface LimitOptions extends AlgorithmSettings {
   readonly block?: { readonly after: number; readonly within: number; readonly for: number }
   /** Share, 0–1, by which Retry-After may be lengthened. */
   readonly jitter?: number
+  /** How Retry-After is written. Default: as the service says. */
+  readonly retryAfter?: 'seconds' | 'date'
+  /** Milliseconds, to 60,000, for which an answer that refuses is held back. */
+  readonly tarpit?: number
   /** Gives each key its own window phase. */
   readonly spread?: boolean
   /** Units, ≥ 2, that a node may take ahead from a shared store. */
@@ -103,4 +120,94 @@ export interface Domain {
   readonly name: string
   readonly limits: readonly Limit[]
   readonly descriptors: readonly Descriptor[]
+}
+
+const QUOTA = objectOf<Quota>({ ...basePolicyFields, burst: policyFields.burst }, ['limit', 'period'], {
+  what: 'a quota, such as { limit: 5, period: "1m" }',
+})
+const PLANS = objectOf<PlanQuota>({ by: textCheck, plans: recordOf(QUOTA), otherwise: QUOTA }, [
+  'by',
+  'plans',
+  'otherwise',
+])
+const TEXTS = listOf(textCheck)
+
+const { limit: _limit, period: _period, ...ofAlgorithm } = policyFields
+
+/** What the options that both formats share may be. */
+const optionFields: OptionFields<LimitOptions> = {
+  ...ofAlgorithm,
+  onLimit: ruleFields.onLimit,
+  mode: ruleFields.mode,
+  onStoreError: ruleFields.onStoreError,
+  soft: ruleFields.soft,
+  block: ruleFields.block,
+  jitter: ruleFields.jitter,
+  spread: ruleFields.spread,
+  retryAfter: ruleFields.retryAfter,
+  tarpit: ruleFields.tarpit,
+  prefetch: ruleFields.prefetch,
+}
+const NEEDED_OPTIONS = ['algorithm', 'onLimit', 'mode', 'onStoreError'] as const
+
+/** What a limit may be. */
+export const limitCheck: OptionCheck = objectOf<Limit>(
+  {
+    ...optionFields,
+    name: textCheck,
+    when: objectOf<When>({
+      method: TEXTS,
+      path: TEXTS,
+      host: TEXTS,
+      header: recordOf(TEXTS),
+      query: recordOf(TEXTS),
+      ip: TEXTS,
+    }),
+    key: TEXTS,
+    limit: (value, path) => (isPlanQuota(value) ? PLANS : QUOTA)(value, path),
+    cost: anyOf(wholeFrom(0), textCheck),
+    onMissingKey: oneOf('skip', 'share', 'deny'),
+    exempt: TEXTS,
+    overrides: listOf(
+      objectOf<Limit['overrides'][number]>({ match: textCheck, quota: QUOTA }, ['match', 'quota']),
+    ),
+    replaces: TEXTS,
+    source: anything,
+  },
+  [...NEEDED_OPTIONS, 'name', 'key', 'limit', 'cost', 'onMissingKey', 'exempt', 'overrides', 'replaces'],
+)
+
+/** What a descriptor may be; those below it are looked at one by one. */
+export const descriptorCheck: OptionCheck = objectOf<Descriptor>(
+  {
+    key: textCheck,
+    value: textCheck,
+    rateLimit: objectOf<DescriptorLimit>(
+      { ...optionFields, unlimited: flag, quota: QUOTA, unit: textCheck, name: textCheck, replaces: TEXTS },
+      [...NEEDED_OPTIONS, 'unlimited', 'replaces'],
+    ),
+    shadowMode: flag,
+    quotaMode: flag,
+    detailedMetric: flag,
+    valueToMetric: flag,
+    shareThreshold: flag,
+    metadata: anything,
+    descriptors: listOf(anything),
+    source: anything,
+  },
+  ['key', 'shadowMode', 'quotaMode', 'detailedMetric', 'valueToMetric', 'shareThreshold', 'descriptors'],
+)
+
+/** What domains may be; their rules are looked at one by one, to name each. */
+export const domainsCheck: OptionCheck = listOf(
+  objectOf<Domain>({ name: textCheck, limits: listOf(anything), descriptors: listOf(anything) }, [
+    'name',
+    'limits',
+    'descriptors',
+  ]),
+  'a list of domains, as loadRulebook gives it',
+)
+
+function isPlanQuota(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'by' in value
 }

@@ -41,8 +41,9 @@ export function explainRequest(rules: Rules, domainName: string, request: Reques
 
 function resultOf(limit: CompiledLimit, facts: Facts): RuleMatch | string {
   const unmet = limit.conditions.find((condition) => !condition.holds(facts))
-  if (unmet !== undefined) return unmet.unmet
+  if (unmet !== undefined) return facts.problem ?? unmet.unmet
   const result = limit.match(facts, undefined)
+  if (facts.problem !== undefined) return facts.problem
   if ('problem' in result) return result.problem
   if (!('skipped' in result)) return result
   return result.skipped === 'exempt' ? 'the client is exempt' : 'the request lacks a part of its key'

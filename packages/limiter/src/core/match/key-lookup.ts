@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.ts'
-import { type Cidr, cidrTrie, parseCidr, valuesAt } from '../identify/cidr.ts'
+import { type Cidr, cidrTrie, looksLikeAddress, parseCidr, valuesAt } from '../identify/cidr.ts'
 import type { Facts } from '../identify/facts.ts'
 import type { Part } from '../identify/key-part.ts'
 
@@ -28,6 +28,10 @@ export function keyLookup<T>(
     else if (text === '' || parts.every(({ kind }) => kind === 'ip')) {
       throw new ConfigError(
         `${JSON.stringify(text.slice(0, 80))} is not an address or CIDR, and the key has no other part`,
+      )
+    } else if (looksLikeAddress(text)) {
+      throw new ConfigError(
+        `${JSON.stringify(text.slice(0, 80))} looks like an address or CIDR, but is none: write it as 192.0.2.1 or 192.0.2.0/24`,
       )
     }
     parts.forEach(({ kind, spell }, i) => {

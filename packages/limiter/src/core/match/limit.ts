@@ -16,6 +16,7 @@ import { makeRule, type Planner, stepOf } from './make-rule.ts'
 export interface Setting {
   readonly hash: Hash
   readonly foldPaths: boolean
+  readonly calendarMonths: boolean
   readonly planFor: Planner
 }
 
@@ -120,7 +121,13 @@ function rulesOf(limit: Limit, domain: string, parts: readonly Part[], { planFor
     return rule
   }
   const rule = ruleOf(defaultQuota(limit.limit))
-  const refusing: Rule = { ...rule, plan: planFor(REFUSE_ALL), spread: 0, prefetch: undefined }
+  const refusing: Rule = {
+    ...rule,
+    plan: planFor(REFUSE_ALL),
+    spread: 0,
+    prefetch: undefined,
+    missingKey: true,
+  }
   const override = keyLookup(
     limit.overrides.map(({ match, quota }) => [match, ruleOf(quota)] as const),
     parts,

@@ -1,6 +1,6 @@
 import type { Plan } from '../decide/algorithm.ts'
 import { algorithmOptions, type Policy, planOf } from '../decide/algorithms.ts'
-import { type Rule, ruleOf } from '../decide/rule.ts'
+import { type Rule, type RuleOptions, ruleOf } from '../decide/rule.ts'
 import type { Step } from '../decide/step.ts'
 import { ConfigError, type Position } from '../errors.ts'
 import { hashToUnit } from '../identify/hash-to-unit.ts'
@@ -44,10 +44,8 @@ export function makeRule(
   own: Quota,
   planFor: Planner,
 ): Rule {
-  const { onLimit, mode, onStoreError, soft, block, jitter, spread, prefetch } = options
   const plan = planFor({ ...algorithmSettingsOf(options), ...own })
-  const how = { onLimit, mode, onStoreError, soft, block, jitter, spread, prefetch, quota, cost }
-  return ruleOf(name, namespace, plan, how)
+  return ruleOf(name, namespace, plan, { ...ruleOptionsOf(options), quota, cost })
 }
 
 /**
@@ -59,6 +57,16 @@ export function algorithmSettingsOf(options: LimitOptions): Pick<Policy, 'algori
   const settings: Record<string, unknown> = { algorithm: options.algorithm }
   for (const name of algorithmOptions.keys()) if (options[name] !== undefined) settings[name] = options[name]
   return settings as Pick<Policy, 'algorithm'>
+}
+
+/**
+ * How a limit deals with requests, whatever its quota: what it says beside its algorithm and that one's own options.
+ * @example
+ * const wrong = ruleErrors(plan, ruleOptionsOf(options))
+ */
+export function ruleOptionsOf(options: LimitOptions): RuleOptions {
+  const { onLimit, mode, onStoreError, soft, block, jitter, spread, retryAfter, tarpit, prefetch } = options
+  return { onLimit, mode, onStoreError, soft, block, jitter, spread, retryAfter, tarpit, prefetch }
 }
 
 /** A rule's part in a request; where the windows of keys are spread, with the key's own phase. */
@@ -74,6 +82,9 @@ export function naming<T>(what: string, source: Position | undefined, make: () =
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const where = source === undefined ? '' : `${source.file}:${source.line}:${source.column}: `
-    throw new ConfigError(`${where}${what}: ${error.message}`, { cause: error })
+    throw new ConfigError(`${where}${what}: ${error.message}`, {
+      cause: error,
+      ...(error.path && { path: error.path }),
+    })
   }
 }

@@ -66,5 +66,7 @@ function find(domain: CompiledDomain, facts: Facts, cost: number | undefined): F
     if (!('skipped' in result)) applied.push(result)
     else if (result.skipped === 'missing') missing.push(limit.name)
   }
-  return { applied, missing }
+  return facts.problem === undefined
+    ? { applied, missing }
+    : { applied: [], missing: [], problem: facts.problem }
 }

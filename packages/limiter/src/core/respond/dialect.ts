@@ -1,5 +1,6 @@
 import { binding } from '../decide/combine.ts'
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
+import { checkOptions, func, type OptionFields, objectOf, oneOf, that, wholeFrom } from '../options.ts'
 
 export type Header = readonly [name: string, value: string]
 
@@ -30,6 +31,8 @@ export interface Report {
   readonly cost: number
   /** Wall clock, milliseconds since the epoch. */
   readonly nowMs: number
+  /** Of a refusal: what Retry-After says, in whole seconds; absent where no wait helps. */
+  readonly retrySeconds?: number | undefined
 }
 
 /**
@@ -100,16 +103,36 @@ export interface ReportOptions {
   /** What a policy counts. Default: `requests`, or `concurrent-requests` where there is no window. */
   readonly unit?: (policy: string) => QuotaUnit | undefined
   readonly partitionKey?: (policy: string) => Uint8Array | undefined
+  /** Of a refusal: what Retry-After says, in whole seconds. */
+  readonly retrySeconds?: number | undefined
 }
+
+/** What the options of a report may be. */
+export const reportFields: OptionFields<ReportOptions> = {
+  nowMs: that('milliseconds since the epoch', Number.isFinite),
+  cost: wholeFrom(0),
+  policies: oneOf('all', 'binding'),
+  unit: func,
+  partitionKey: func,
+  retrySeconds: wholeFrom(0),
+}
+const OPTIONS = /* @__PURE__ */ objectOf(reportFields, ['nowMs'])
 
 /**
  * What clients may know of a decision. Shadow policies are left out, and so are those that lower the priority where
  * others can refuse. A degraded decision reports none: its figures are not those of the quota.
+ * @throws ConfigError for invalid options
  * @example
  * const report = reportOf(decision, { nowMs: Date.now() })
  * const headers = dialectsOf('ietf').flatMap((dialect) => dialect.headers(report))
  */
 export function reportOf(decision: Decision, options: ReportOptions): Report {
+  checkOptions(options, OPTIONS)
+  return reportFor(decision, options)
+}
+
+/** The same, of options that were checked. */
+export function reportFor(decision: Decision, options: ReportOptions): Report {
   const { allowed, degraded, policies } = decision
   const shown = degraded ? [] : enforced(policies)
   return {
@@ -117,6 +140,7 @@ export function reportOf(decision: Decision, options: ReportOptions): Report {
     policies: marked(options.policies === 'binding' ? deciding(shown, allowed) : shown, options),
     cost: options.cost ?? 1,
     nowMs: options.nowMs,
+    retrySeconds: options.retrySeconds,
   }
 }
 

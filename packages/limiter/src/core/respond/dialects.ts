@@ -1,4 +1,6 @@
 import { ConfigError } from '../errors.ts'
+import { nearest } from '../nearest.ts'
+import { listOf, type OptionCheck, under } from '../options.ts'
 import type { Dialect } from './dialect.ts'
 import { checkDialect } from './dialect-check.ts'
 import { draft03 } from './draft-03.ts'
@@ -7,7 +9,7 @@ import { draft07 } from './draft-07.ts'
 import { github } from './github.ts'
 import { ietf } from './ietf.ts'
 import { ietfNext } from './ietf-next.ts'
-import { xRateLimit, xRateLimitEpoch } from './x-ratelimit.ts'
+import { xRateLimit, xRateLimitEpoch, xRateLimitRetryAfter } from './x-ratelimit.ts'
 
 /** Makes every dialect by its name. A new one is a file beside this and a line here. */
 export const dialects = {
@@ -17,6 +19,7 @@ export const dialects = {
   'draft-06': (): Dialect => draft06,
   'draft-07': (): Dialect => draft07,
   'x-ratelimit': (): Dialect => xRateLimit,
+  'x-ratelimit:retry-after': (): Dialect => xRateLimitRetryAfter,
   'x-ratelimit-epoch': (): Dialect => xRateLimitEpoch,
   github: (): Dialect => github,
 } as const
@@ -28,6 +31,13 @@ export type DialectName = keyof typeof dialects
  * checking them again for each response.
  */
 export type Dialects = DialectName | Dialect | readonly (DialectName | Dialect)[]
+
+/** What the dialects of options may be. */
+export const dialectsCheck: OptionCheck = (value, path) => {
+  if (Array.isArray(value)) listOf(dialectsCheck)(value, path)
+  under([...path], () => dialectsOf(value as Dialects))
+  return undefined
+}
 
 /** Marks a list as one that dialectsOf gave. */
 const checked: unique symbol = Symbol('checked')
@@ -73,7 +83,9 @@ function isChecked(list: readonly (DialectName | Dialect)[]): list is readonly D
 
 function dialectOf(name: DialectName): Dialect {
   if (Object.hasOwn(dialects, name)) return dialects[name]()
+  const known = Object.keys(dialects)
+  const meant = nearest(name, known)
   throw new ConfigError(
-    `no dialect is named ${JSON.stringify(name)}; there are ${Object.keys(dialects).join(', ')}`,
+    `no dialect is named ${JSON.stringify(name)}; ${meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`}`,
   )
 }

@@ -1,4 +1,5 @@
-import type { Dialect, QuotaUnit, Report, ReportedPolicy } from './dialect.ts'
+import { binding } from '../decide/combine.ts'
+import type { Dialect, Header, QuotaUnit, Report, ReportedPolicy } from './dialect.ts'
 import { readQuotas } from './quota-reader.ts'
 import { secondsUp, wholeWindow } from './seconds.ts'
 import { parameter, string } from './structured-field.ts'
@@ -25,6 +26,9 @@ export function ietf(): Dialect {
   }
 }
 
+/** Characters of RateLimit-Policy: above it, proxies might refuse the answer. */
+const MAX_FIELD = 4_096
+
 export const IETF_FIELDS = ['RateLimit-Policy', 'RateLimit'] as const
 
 /**
@@ -39,7 +43,8 @@ interface PrintedQuota
 
 /**
  * Both fields; `limit` gives the parameters of the second. None without policies: an empty List is not sent. Quotas
- * are taken from the last response where they are the same: putting them together is half of the work.
+ * are taken from the last response where they are the same: putting them together is half of the work. Where all would
+ * be too long, the policy that decided stands alone.
  */
 export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => string): Dialect['headers'] {
   const last: PrintedQuota[] = []
@@ -49,8 +54,7 @@ export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => s
     last[i] = printedQuotaOf(policy)
     return last[i]
   }
-  return (report) => {
-    const { policies } = report
+  const fieldsOf = (policies: readonly ReportedPolicy[], report: Report): Header[] => {
     if (policies.length === 0) return []
     const first = quotaAt(0, policies[0]!)
     let quotas = first.text
@@ -64,6 +68,13 @@ export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => s
       [IETF_FIELDS[0], quotas],
       [IETF_FIELDS[1], limits],
     ]
+  }
+  return (report) => {
+    const { policies, allowed } = report
+    const fields = fieldsOf(policies, report)
+    if (policies.length < 2 || fields[0]![1].length <= MAX_FIELD) return fields
+    const bound = binding(policies, allowed)
+    return fieldsOf(policies.slice(bound, bound + 1), report)
   }
 }
 

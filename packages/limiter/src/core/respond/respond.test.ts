@@ -87,6 +87,7 @@ describe('a refusal', () => {
     const refused = decision([refusing(), figures({ policy: 'day', windowSeconds: 86_400 })])
     expect(respondTo(refused, { nowMs: NOW, dialect: [], problemInstance: '/refusals/7' })).toEqual({
       status: 429,
+      reason: 'quota',
       headers: [
         ['Retry-After', '2'],
         ['Cache-Control', 'no-store'],

@@ -1,8 +1,16 @@
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
-import { type Dialect, type Header, isEnforced, type ReportOptions, reportOf } from './dialect.ts'
-import { type Dialects, dialectsOf } from './dialects.ts'
+import { checkOptions, type OptionFields, objectOf, oneOf, shareCheck, textCheck, that } from '../options.ts'
+import {
+  type Dialect,
+  type Header,
+  isEnforced,
+  type ReportOptions,
+  reportFields,
+  reportFor,
+} from './dialect.ts'
+import { type Dialects, dialectsCheck, dialectsOf } from './dialects.ts'
 import { type Jitter, jittered } from './jitter.ts'
-import { type Problem, type ProblemKind, problemOf } from './problem.ts'
+import { type Problem, problemOf, type RefusalReason } from './problem.ts'
 import { retryAfter, retrySeconds } from './retry-after.ts'
 
 export interface RespondOptions extends ReportOptions {
@@ -17,25 +25,48 @@ export interface RespondOptions extends ReportOptions {
   readonly problemInstance?: string
 }
 
+/** What the options of an answer may be. */
+export const respondFields: OptionFields<RespondOptions> = {
+  ...reportFields,
+  dialect: dialectsCheck,
+  when: oneOf('always', 'denied'),
+  retryAfter: oneOf('seconds', 'date'),
+  jitter: objectOf<Jitter>(
+    { share: shareCheck, key: textCheck, seed: that('a whole number', Number.isSafeInteger) },
+    ['share', 'key', 'seed'],
+  ),
+  problemInstance: textCheck,
+}
+const OPTIONS = /* @__PURE__ */ objectOf(respondFields, ['nowMs'])
+
 /** What goes out. `status` 200 stands for "admitted": whatever the application answers. */
 export interface LimitResponse {
-  readonly status: 200 | 429 | 503
+  readonly status: 200 | 403 | 429 | 503
   readonly headers: Header[]
   /** To be set on the request where it is passed on, for the next hop; absent where there is nothing to say. */
   readonly upstreamHeaders?: Header[]
   /** On a refusal. */
   readonly body?: Problem
+  /** On a refusal. */
+  readonly reason?: RefusalReason
 }
 
 /**
- * A decision as HTTP: 429 for a quota, 503 when it was refused without the store. A refusal carries Retry-After,
- * unless no wait helps, a problem, and `Cache-Control: no-store` (RFC 6585 §4: a 429 must not be stored). For
- * the next hop, an admitted request over a limit that only lowers the priority has `Sluice-Priority: low`.
- * @throws ConfigError for dialects that dialectsOf refuses
+ * A decision as HTTP: 429 for a quota or a block, 503 when it was refused without the store, 403 for want of a key. A
+ * refusal carries Retry-After, unless no wait helps, a problem, and `Cache-Control: no-store` (RFC 6585 §4: a 429 must
+ * not be stored). For the next hop, an admitted request over a limit that only lowers the priority has
+ * `Sluice-Priority: low`.
+ * @throws ConfigError for invalid options
  * @example
  * const { status, headers, body } = respondTo(decision, { dialect: 'ietf', nowMs: Date.now() })
  */
 export function respondTo(decision: Decision, options: RespondOptions): LimitResponse {
+  checkOptions(options, OPTIONS)
+  return responseTo(decision, options)
+}
+
+/** The same, of options that were checked. */
+export function responseTo(decision: Decision, options: RespondOptions): LimitResponse {
   const chosen = dialectsOf(options.dialect ?? 'ietf')
   if (!decision.allowed) return refusal(decision, chosen, options)
   const headers = admittedHeaders(decision, chosen, options.when, options)
@@ -54,31 +85,34 @@ export function admittedHeaders(
 }
 
 function headersFor(decision: Decision, chosen: readonly Dialect[], options: ReportOptions): Header[] {
-  const report = reportOf(decision, options)
+  const report = reportFor(decision, options)
   return chosen.length === 1
     ? chosen[0]!.headers(report)
     : chosen.flatMap((dialect) => dialect.headers(report))
 }
 
 function refusal(decision: Decision, chosen: readonly Dialect[], options: RespondOptions): LimitResponse {
-  const headers = [...headersFor(decision, chosen, options)]
   const { jitter, nowMs } = options
   const wait = decision.retryAfterMs
   const retry = retrySeconds(wait !== null && jitter !== undefined ? jittered(wait, jitter) : wait)
+  const headers = [...headersFor(decision, chosen, { ...options, retrySeconds: retry })]
   if (retry !== undefined)
     headers.push(['Retry-After', retryAfter(retry, options.retryAfter ?? 'seconds', nowMs)])
   headers.push(['Cache-Control', 'no-store'], ['Content-Type', 'application/problem+json'])
   const refusing = decision.policies.filter((own) => !own.allowed && isEnforced(own))
+  const reason = reasonOf(decision, refusing)
   const body = problemOf(
-    kindOf(decision, refusing),
+    reason,
     refusing.map(({ policy }) => policy),
     retry,
     options.problemInstance,
   )
-  return { status: body.status, headers, body }
+  return { status: body.status, headers, body, reason }
 }
 
-function kindOf(decision: Decision, refusing: readonly PolicyFigures[]): ProblemKind {
-  if (decision.degraded) return 'temporary-reduced-capacity'
-  return refusing.some(({ blocked }) => blocked) ? 'abnormal-usage-detected' : 'quota-exceeded'
+/** Of several reasons the one against which waiting helps least. */
+function reasonOf(decision: Decision, refusing: readonly PolicyFigures[]): RefusalReason {
+  if (decision.degraded) return 'store'
+  if (refusing.some(({ missingKey }) => missingKey)) return 'missing-key'
+  return refusing.some(({ blocked }) => blocked) ? 'block' : 'quota'
 }

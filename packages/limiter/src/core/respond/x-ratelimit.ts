@@ -13,6 +13,21 @@ export const xRateLimit: Dialect = {
   read: (headers) => readExpiring(figuresAt(headers, 'X-RateLimit-')),
 }
 
+const RETRY_AFTER = 'X-RateLimit-Retry-After'
+
+/** The same, with `X-RateLimit-Retry-After` on refusals: what Retry-After says, in seconds. */
+export const xRateLimitRetryAfter: Dialect = {
+  ...xRateLimit,
+  name: 'x-ratelimit:retry-after',
+  names: [...HEADER_NAMES, RETRY_AFTER],
+  headers(report) {
+    const fields = xRateLimit.headers(report)
+    if (fields.length > 0 && report.retrySeconds !== undefined)
+      fields.push([RETRY_AFTER, `${report.retrySeconds}`])
+    return fields
+  },
+}
+
 /** The same names, with the reset in seconds since the epoch: `X-RateLimit-Reset: 1700000030`. */
 export const xRateLimitEpoch: Dialect = {
   name: 'x-ratelimit-epoch',

@@ -1,55 +1,77 @@
+import type { Clock } from '../../clock.ts'
 import type { StatePlan } from '../../core/decide/algorithm.ts'
 import { NO_CELLS, newSlot, type Slot, type States } from '../../core/decide/run.ts'
 import { Fingerprint } from './fingerprint.ts'
 import { FixedStates } from './fixed-states.ts'
 import { GrowingStates } from './growing-states.ts'
-import { DROPS_ABOVE, type KeyBudget, keepFor, type StateTable } from './state-table.ts'
+import type { Budget, StateTable } from './state-table.ts'
 
 /** Where one step of the request at hand is. Reused from request to request: a store decides one at a time. */
 export interface MemorySlot extends Slot {
   table: StateTable
+  /** Microseconds by which the key's time is behind that of others. */
+  phase: number
 }
 
-/** Every so many decisions, so many states are looked at for deletion. */
+/** Decisions from one sweep to the next; new keys bring it nearer. */
 const SWEEP_EVERY = 8
+/** Places looked at in one go, and then so many at a time while any state is found to delete. */
+const LOOKS = 16
+const MORE_LOOKS = 64
+/** Most in one decision. */
+const MOST_LOOKS = 256
+/** At a cap each decision looks at so many, or saves the looks for later, up to so many, while there is room. */
+const LOOKS_FOR_ROOM = 32
+const MOST_SAVED = 4_096
 
-/** All states of one process, in a table for each namespace and kind of plan. */
+/** Milliseconds to the next sweep while nobody asks: when the last one found something, and when it did not. */
+const SOON = 10
+const LATER = 250
+/** The share of all keys that it looks at, and the most. */
+const TIMED_SHARE = 1 / 4
+const MOST_TIMED = 32_768
+
+/**
+ * All states of one process, in a table for each namespace and kind of plan. States that have expired are deleted by
+ * decisions, the more the more keys are new and the more is found, and by a timer, so that memory is given back when
+ * nobody asks any more.
+ */
 export class MemoryStates implements States<MemorySlot> {
-  readonly #budget: KeyBudget
+  readonly #budget: Budget
+  readonly #clock: Clock
   readonly #print = new Fingerprint(Math.random)
   readonly #tables = new Map<string, StateTable>()
   readonly #order: StateTable[] = []
   readonly #slots: MemorySlot[] = []
-  #decisions = 0
+  /** The table that is swept now. */
+  #cursor = 0
+  /** Tables when this round began: those that come meanwhile stand behind, and might be followed for ever. */
+  #round = 0
+  #saved = 0
+  #owed = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(maxKeys: number) {
-    this.#budget = { keys: 0, max: maxKeys, shared: 0 }
-  }
-
-  get keys(): number {
-    return this.#budget.keys
-  }
-
-  get sharedCharges(): number {
-    return this.#budget.shared
+  constructor(budget: Budget, clock: Clock) {
+    this.#budget = budget
+    this.#clock = clock
   }
 
   slots(count: number): readonly MemorySlot[] {
-    while (this.#slots.length < count) this.#slots.push({ ...newSlot(), table: undefined as never })
+    while (this.#slots.length < count) this.#slots.push({ ...newSlot(), table: undefined as never, phase: 0 })
     return this.#slots
   }
 
   find(namespace: string, plan: StatePlan, key: string, now: number, slot: MemorySlot, phase: number): void {
     const table = this.table(namespace, plan)
     const offset = table.locate(key, now)
-    if (phase > table.lag) table.lag = phase
     slot.table = table
+    slot.phase = phase
     slot.cells = offset < 0 ? NO_CELLS : table.cells
     slot.offset = Math.max(offset, 0)
   }
 
   place(_namespace: string, _plan: StatePlan, key: string, now: number, slot: MemorySlot): void {
-    slot.offset = slot.table.place(key, now)
+    slot.offset = slot.table.place(key, now, slot.phase)
     slot.cells = slot.table.cells
   }
 
@@ -61,19 +83,34 @@ export class MemoryStates implements States<MemorySlot> {
 
   /** To be asked for each decision: whether it is time to `sweep`. */
   isSweepDue(): boolean {
-    return ++this.#decisions % SWEEP_EVERY === 0 && this.#budget.keys > DROPS_ABOVE
+    return --this.#budget.due <= 0 || this.#budget.isFull
   }
 
   /** Looks at a few states, and deletes those that have expired. @param at the clock's reading, in microseconds */
   sweep(at: number): void {
-    const table = this.#order[(this.#decisions / SWEEP_EVERY) % this.#order.length]!
-    table.sweep(SWEEP_EVERY, at)
+    const budget = this.#budget
+    budget.due = SWEEP_EVERY
+    if (budget.isSmall) return
+    this.#saved = Math.min(MOST_SAVED, this.#saved + LOOKS_FOR_ROOM)
+    const { refused } = budget
+    budget.refused = false
+    let before: number
+    let looked = 0
+    do {
+      before = budget.keys
+      looked += this.#look(looked === 0 ? LOOKS : MORE_LOOKS, at)
+    } while (budget.keys < before && looked < MOST_LOOKS)
+    while ((refused || budget.isFull) && this.#saved > 0) this.#saved -= this.#look(LOOKS, at)
+    this.#timer ??= this.#wake(LATER)
   }
 
   clear(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (const table of this.#order) table.drop()
     this.#tables.clear()
     this.#order.length = 0
-    this.#budget.keys = 0
+    this.#round = 0
   }
 
   /** One table for each kind of plan: a changed limit keeps what was used, another algorithm or period begins anew. */
@@ -81,14 +118,65 @@ export class MemoryStates implements States<MemorySlot> {
     const first = this.#tables.get(namespace)
     for (let table = first; table !== undefined; table = table.next) {
       if (table.lastPlan === plan) return table
-      if (table.keeps.kind !== plan.kind) continue
-      keepFor(table, plan)
+      if (table.lastPlan.kind !== plan.kind) continue
+      table.lastPlan = plan
+      table.keeps.use(plan)
       return table
     }
     const table = new (plan.size === 0 ? GrowingStates : FixedStates)(plan, this.#budget, this.#print)
+    table.namespace = namespace
     table.next = first
     this.#tables.set(namespace, table)
     this.#order.push(table)
     return table
+  }
+
+  /** Goes on from table to table; what it looks at beyond `looks`, it owes. @returns `looks` */
+  #look(looks: number, at: number): number {
+    let looked = this.#owed
+    while (looked < looks && this.#order.length > 0) {
+      if (this.#cursor >= this.#round) {
+        this.#cursor = 0
+        this.#round = this.#order.length
+      }
+      const table = this.#order[this.#cursor]!
+      looked += 1 + table.sweep(looks - looked, at)
+      if (!table.isAtEnd) continue
+      if (table.isEmpty) this.#remove(table)
+      else this.#cursor++
+    }
+    this.#owed = Math.max(0, looked - looks)
+    return looks
+  }
+
+  /** An empty table is nothing to remember: names of policies may come and go. */
+  #remove(table: StateTable): void {
+    table.drop()
+    this.#order.splice(this.#cursor, 1)
+    this.#round--
+    const { namespace, next } = table
+    const first = this.#tables.get(namespace)!
+    if (first === table && next === undefined) this.#tables.delete(namespace)
+    else if (first === table) this.#tables.set(namespace, next!)
+    for (let before = first; before !== undefined; before = before.next!) {
+      if (before.next === table) before.next = next
+    }
+  }
+
+  #wake(ms: number): ReturnType<typeof setTimeout> {
+    const states = new WeakRef(this) // a store that nobody holds any more must not be held by its timer
+    const timer = setTimeout(() => {
+      const held = states.deref()
+      if (held !== undefined) held.#sweepInTime()
+    }, ms)
+    timer.unref?.()
+    return timer
+  }
+
+  #sweepInTime(): void {
+    const looks = Math.min(MOST_TIMED, Math.max(MOST_LOOKS, Math.ceil(this.#budget.keys * TIMED_SHARE)))
+    const before = this.#budget.keys
+    this.#look(looks, this.#clock.now())
+    this.#timer = this.#budget.isSmall ? undefined : this.#wake(this.#budget.keys < before ? SOON : LATER)
   }
 }

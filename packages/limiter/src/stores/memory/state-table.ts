@@ -1,62 +1,158 @@
 import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
+import { droppableAt } from '../../core/decide/figures.ts'
 
 /** Where the states of one namespace are kept that have one kind of plan. */
 export interface StateTable {
-  /** Says when a state may be dropped: the most patient blend of the plans that used this table. */
-  keeps: StatePlan
+  /** Says when a state may be dropped, and which plans that takes into account. */
+  readonly keeps: Keeps
   /** The plan asked about last: mostly the next one's too. */
   lastPlan: StatePlan
+  namespace: string
   /** The namespace's next table, for another kind of plan. */
   next: StateTable | undefined
-  /** The plans that `keeps` blends. */
-  readonly plans: WeakSet<StatePlan>
   /** The run in which the index last returned points at a state. */
   readonly cells: Cells
-  readonly count: number
-  /** Microseconds by which a state may mean something for longer than `keeps` says: a key's phase, a plan of another form. */
-  lag: number
+  /** Whether it holds no state, and no shared bucket. */
+  readonly isEmpty: boolean
+  /** The buckets that keys beyond the cap share, where they are one run; `undefined` while there are none. */
+  readonly overflow: Cells | undefined
   /** Index of the key's state in `cells`; −1 when it has none. `now` is in microseconds. */
   locate(key: string, now: number): number
-  /** The same, making room for a charge, and a state where there was none. */
-  place(key: string, now: number): number
-  /** Looks at so many states and deletes those that have expired. */
-  sweep(states: number, now: number): void
+  /**
+   * The same, making room for a charge, and a state where there was none.
+   * @param phase microseconds by which the key's time is behind that of others
+   */
+  place(key: string, now: number, phase: number): number
+  /** Whether the last sweep came to the table's end: the next one begins anew. */
+  readonly isAtEnd: boolean
+  /** Looks at so many places for a state, or a few more, and deletes those that have expired. @returns how many */
+  sweep(looks: number, now: number): number
+  /** Gives its memory back to the budget; it is not used after that. */
+  drop(): void
 }
 
-/** A store of no more states than this deletes none: that would save less than it costs. */
-export const DROPS_ABOVE = 1_024
-
 /** Buckets that a table's keys beyond the cap share. */
-export const OVERFLOW = 1024
+export const OVERFLOW = 1_024
 
-/** Keys held over all tables of a store. */
-export interface KeyBudget {
-  keys: number
-  readonly max: number
-  /** Charges that went to a bucket shared by keys beyond the cap. */
-  shared: number
+/** A store of no more keys and bytes than this deletes none: that would save less than it costs. */
+export const KEPT_KEYS = 128
+const KEPT_BYTES = 65_536
+/** A new key brings the next sweep nearer by so many decisions. */
+export const DUE_BY_KEY = 2
+
+/** What all tables of a store hold together, and may hold. */
+export class Budget {
+  keys = 0
+  bytes = 0
+  /** Charges that went to a bucket shared by keys beyond a cap. */
+  shared = 0
+  /** Whether there was no room since the last sweep. */
+  refused = false
+  /** Decisions until the next sweep. */
+  due = 0
+  readonly maxKeys: number
+  readonly maxBytes: number
+  readonly #keptKeys: number
+  readonly #keptBytes: number
+
+  constructor(maxKeys: number, maxBytes: number) {
+    this.maxKeys = maxKeys
+    this.maxBytes = maxBytes
+    this.#keptKeys = Math.min(KEPT_KEYS, maxKeys - 1)
+    this.#keptBytes = Math.min(KEPT_BYTES, maxBytes / 2)
+  }
+
+  /** Whether nothing is deleted. */
+  get isSmall(): boolean {
+    return this.keys <= this.#keptKeys && this.bytes <= this.#keptBytes
+  }
+
+  get isFull(): boolean {
+    return this.keys >= this.maxKeys
+  }
+
+  hasRoom(bytes: number): boolean {
+    const fits = this.bytes + bytes <= this.maxBytes
+    if (!fits) {
+      this.refused = true
+      this.due = 0
+    }
+    return fits
+  }
+}
+
+/** The plans of a table as one. */
+interface Blend {
+  readonly plan: StatePlan
+  /** Microseconds by which a state may mean something for longer than `plan` says. */
+  readonly lag: number
 }
 
 /**
- * Makes a table keep its states long enough for `plan` too: the slowest refill, the most in use, the coarsest unit. Where
- * plans differ in more than numbers, what one of them says is late by less than a period to another.
+ * Blends the plans that use a table into the one that needs its states longest. A plan that is not used for as long as
+ * its own states can last is left out again.
  */
-export function keepFor(table: StateTable, plan: StatePlan): void {
-  table.lastPlan = plan
-  if (table.plans.has(plan)) return
-  table.plans.add(plan)
-  if (plan.capacity === 0) return
-  const { keeps } = table
-  const { period, unit } = keeps.unit < plan.unit ? plan : keeps
-  table.lag = Math.max(table.lag, isSameForm(keeps, plan) ? 0 : period * unit)
-  table.keeps = {
-    ...keeps,
+export class Keeps {
+  #all: Blend
+  #recent: Blend
+  /** The plans in `#recent`. */
+  #known: WeakSet<StatePlan>
+  /** Microseconds since the epoch. */
+  #until: number | undefined = undefined
+
+  constructor(plan: StatePlan) {
+    this.#all = { plan, lag: 0 }
+    this.#recent = this.#all
+    this.#known = new WeakSet([plan])
+  }
+
+  get plan(): StatePlan {
+    return this.#all.plan
+  }
+
+  use(plan: StatePlan): void {
+    if (this.#known.has(plan)) return
+    this.#known.add(plan)
+    this.#all = blend(this.#all, { plan, lag: 0 })
+    this.#recent = blend(this.#recent, { plan, lag: 0 })
+  }
+
+  /** Whether a state means nothing any more. @param phase microseconds by which the key's time is behind that of others */
+  isOver(cells: Cells, offset: number, now: number, phase = 0): boolean {
+    return droppableAt(this.#all.plan, cells, offset, phase) + this.#all.lag <= now
+  }
+
+  /** To be called now and then. @param last the plan used last */
+  renew(last: StatePlan, now: number): void {
+    if (this.#until !== undefined && now >= this.#until) {
+      this.#all = this.#recent
+      this.#recent = { plan: last, lag: 0 }
+      this.#known = new WeakSet([last])
+      this.#until = undefined
+    }
+    const { period, unit, ceiling, limit } = this.plan
+    // A level drains in ceiling/limit periods; windows end within two.
+    this.#until ??= now + (ceiling === 0 ? 0 : period * unit * (ceiling / limit + 2))
+  }
+}
+
+/**
+ * The slowest refill, the most in use, the coarsest unit. Where plans differ in more than numbers, what one of them says
+ * is late by less than a period to another.
+ */
+function blend(a: Blend, b: Blend): Blend {
+  if (b.plan.capacity === 0) return a
+  if (a.plan.capacity === 0) return { ...b, lag: Math.max(a.lag, b.lag) }
+  const { period, unit } = a.plan.unit < b.plan.unit ? b.plan : a.plan
+  const plan = {
+    ...a.plan,
     period,
     unit,
-    limit: Math.min(keeps.capacity === 0 ? plan.limit : keeps.limit, plan.limit),
-    capacity: Math.max(keeps.capacity, plan.capacity),
-    ceiling: Math.max(keeps.ceiling, plan.ceiling),
+    limit: Math.min(a.plan.limit, b.plan.limit),
+    capacity: Math.max(a.plan.capacity, b.plan.capacity),
+    ceiling: Math.max(a.plan.ceiling, b.plan.ceiling),
   }
+  return { plan, lag: Math.max(a.lag, b.lag, isSameForm(a.plan, b.plan) ? 0 : period * unit) }
 }
 
 function isSameForm(a: StatePlan, b: StatePlan): boolean {

@@ -31,7 +31,30 @@ interface SendingSentinel {
   getMasterNode(): unknown
 }
 
-export type RedisClient = CallingClient | SendingClient | SendingCluster | SendingSentinel
+/** What is used of a Valkey GLIDE client. */
+interface GlideClient {
+  customCommand(args: string[]): Promise<unknown>
+}
+
+/** What is used of a client of @upstash/redis, which speaks Redis' REST protocol. */
+interface RestClient {
+  exec(args: [string, ...string[]]): Promise<unknown>
+  readonly evalsha: unknown
+}
+
+/** Its settings, which it does not show by type. */
+interface RestSettings {
+  readonly client?: { readonly retry?: { readonly attempts?: number } }
+  readonly opts?: { readonly automaticDeserialization?: boolean }
+}
+
+export type RedisClient =
+  | CallingClient
+  | SendingClient
+  | SendingCluster
+  | SendingSentinel
+  | GlideClient
+  | RestClient
 
 export interface Sender {
   readonly send: Send
@@ -48,9 +71,18 @@ export function senderOf(client: RedisClient): Sender {
     refuseResending(given)
     return { send: (args) => given.call(args[0]!, args.slice(1)), cluster: given.isCluster === true }
   }
+  if ('customCommand' in given) {
+    const glide = given as GlideClient
+    return { send: (args) => glide.customCommand(args), cluster: /cluster/i.test(given.constructor.name) }
+  }
+  if ('exec' in given && 'evalsha' in given) {
+    const rest = given as RestClient
+    refuseRepeating(given as RestSettings)
+    return { send: (args) => rest.exec(args as [string, ...string[]]), cluster: false }
+  }
   if (!('sendCommand' in given)) {
     throw new ConfigError(
-      'client must be an ioredis, iovalkey or node-redis client; for any other pass `send`',
+      'client must be an ioredis, iovalkey, node-redis, GLIDE or @upstash/redis client; for any other pass `send`',
     )
   }
   if ('masters' in given) {
@@ -78,5 +110,16 @@ function refuseResending({ isCluster, options }: CallingClient): void {
   const option = isCluster ? 'retryDelayOnFailover: 0' : 'autoResendUnfulfilledCommands: false'
   throw new ConfigError(
     `this client may send a command twice, which would charge twice: create it with ${option}`,
+  )
+}
+
+/**
+ * @upstash/redis sends again what was not answered, five times by default and once with `retry: false`; and it reads
+ * texts as JSON unless told not to.
+ */
+function refuseRepeating({ client, opts }: RestSettings): void {
+  if (client?.retry?.attempts === 0 && opts?.automaticDeserialization === false) return
+  throw new ConfigError(
+    'this client may send a command twice, which would charge twice: create it with retry: { retries: 0 }, automaticDeserialization: false',
   )
 }

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto'
 import type { Rule } from '../../core/decide/rule.ts'
 import { ConfigError } from '../../core/errors.ts'
+import { sha256 } from '../../core/identify/keyed-hash.ts'
 import type { StateName } from '../store.ts'
 
 /** Names in Redis of what a step charges, and of its rule's block. */
@@ -74,5 +74,12 @@ function tagOf({ key }: Pick<StateName, 'key'>): string {
 
 /** Over UTF-16: in UTF-8 all lone surrogates would be one character. */
 function digest(text: string, length: number): string {
-  return hash('sha256', Buffer.from(text, 'utf16le'), 'base64url').slice(0, length)
+  const bytes = new Uint8Array(text.length * 2)
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    bytes[i * 2] = unit
+    bytes[i * 2 + 1] = unit >> 8
+  }
+  const base64 = btoa(String.fromCharCode(...sha256(bytes)))
+  return base64.slice(0, length).replaceAll('+', '-').replaceAll('/', '_')
 }

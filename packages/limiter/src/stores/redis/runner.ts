@@ -81,5 +81,6 @@ function failure(cause: unknown): StoreError {
 }
 
 function isUnknownScript(cause: unknown): boolean {
-  return cause instanceof Error && cause.message.startsWith('NOSCRIPT')
+  // Valkey GLIDE writes it in its own words.
+  return cause instanceof Error && /^NOSCRIPT|- NoScriptError:/.test(cause.message)
 }

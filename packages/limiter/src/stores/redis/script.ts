@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { integersLua } from '../../core/decide/integers.lua.ts'
 import { parameters, type Twin } from '../../core/decide/twin.ts'
 import { blocksLua, noBlocksLua, setBlockLua } from './block.lua.ts'
@@ -9,6 +8,7 @@ import { figuresLua } from './figures.lua.ts'
 import { logLua } from './log.lua.ts'
 import { partsLua } from './parts.lua.ts'
 import { settleLua } from './settle.lua.ts'
+import { sha1 } from './sha1.ts'
 import { slotsLua } from './slots.lua.ts'
 import { readLua, swapLua } from './swap.lua.ts'
 
@@ -109,5 +109,5 @@ function bodyOf(twin: Twin, name: Body): string {
 
 function named(texts: readonly string[]): Script {
   const text = texts.join('\n')
-  return { text, sha: createHash('sha1').update(text).digest('hex') }
+  return { text, sha: sha1(text) }
 }

@@ -5,7 +5,7 @@ import { MemoryStore } from '../../../stores/memory.ts'
 import type { Store } from '../../../stores/store.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import type { Logger } from '../options/options.ts'
-import { type GateSettings, oneOf } from '../options/settings.ts'
+import type { GateSettings } from '../options/settings.ts'
 import { fromLimiter } from './from-limiter.ts'
 import { fromPolicies, POLICY_OPTIONS } from './from-policies.ts'
 import { fromRules } from './from-rules.ts'
@@ -40,7 +40,6 @@ export function limitSourceOf<N extends FrameworkArgs>(settings: GateSettings<N>
   )
   if (idle !== undefined) throw new ConfigError(`${idle} has no effect beside ${source}`)
   const { onStoreError = 'open' } = settings
-  oneOf('onStoreError', onStoreError, ['open', 'closed', 'local'])
   if (source === 'limiter') {
     if (onStoreError === 'local')
       throw new ConfigError('a limiter decides in this process by its own FallbackStore alone')
@@ -60,8 +59,6 @@ function storeOf<N extends FrameworkArgs>({
   name,
 }: GateSettings<N>): Store {
   if (store === undefined) return new MemoryStore()
-  if (typeof (store as Partial<Store>).decide !== 'function')
-    throw new ConfigError('store must be a store of this library: those made for others count otherwise')
   if (!store.async || store instanceof FallbackStore) return store
   return new FallbackStore(store, {
     ...(deadlineMs === undefined ? undefined : { deadlineMs }),

@@ -1,7 +1,9 @@
+import { actualCostOf } from '../../../core/decide/charges.ts'
+import type { CostByName } from '../../../core/decide/cost.ts'
 import { type Decision, decisionOf, receiptOf } from '../../../core/decide/decision.ts'
-import { ConfigError, StoreError } from '../../../core/errors.ts'
-import type { Key } from '../../../limiter.ts'
+import { StoreError } from '../../../core/errors.ts'
 import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
+import type { Key, Keys } from '../../../policy-steps.ts'
 import type { Reservation } from '../../../reservation.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import type { GateSettings } from '../options/settings.ts'
@@ -17,7 +19,7 @@ export function fromLimiter<N extends FrameworkArgs>(settings: GateSettings<N>):
   const limiter = settings.limiter!
   const reservations = new WeakMap<Decision, Reservation>()
   let failing = false
-  const decided = (key: Key, cost: number): MaybePromise<Decision> => {
+  const decided = (key: Key | Keys, cost: number | CostByName): MaybePromise<Decision> => {
     if (settleCost === undefined) return limiter.check(key, { cost })
     return andThen(limiter.reserve(key, { cost, ttl: SETTLE_WITHIN }), (reservation) => {
       reservations.set(reservation.decision, reservation)
@@ -48,12 +50,14 @@ export function fromLimiter<N extends FrameworkArgs>(settings: GateSettings<N>):
       }, failed)
     },
     settle(decision, actual) {
-      if (typeof actual === 'object')
-        throw new ConfigError('a limiter has one cost for all its policies', { path: ['settleCost'] })
-      const [step] = receiptOf(decision)?.steps ?? []
-      if (step === undefined) return undefined
-      const cost = actual ?? step.cost
-      return reservations.get(decision)?.commit(cost) ?? limiter.refund(decision, step.cost - cost)
+      const steps = receiptOf(decision)?.steps ?? []
+      if (steps.length === 0) return undefined
+      const costOf = actualCostOf(actual)
+      const costs = steps.map((step) => [step.rule.name, costOf(step) ?? step.cost] as const)
+      const reservation = reservations.get(decision)
+      if (reservation !== undefined) return reservation.commit(Object.fromEntries(costs))
+      const less = costs.map(([name, cost], i) => [name, steps[i]!.cost - cost])
+      return limiter.refund(decision, Object.fromEntries(less))
     },
     peek: async (key) => limiter.peek(key),
     reset: async (key) => limiter.reset(key),

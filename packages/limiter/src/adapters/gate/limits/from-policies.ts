@@ -1,6 +1,7 @@
 import { type AlgorithmSettings, algorithmOptions } from '../../../core/decide/algorithms.ts'
 import { wholeNumber } from '../../../core/decide/integers.ts'
-import { ConfigError } from '../../../core/errors.ts'
+import { ConfigError, type FieldPath } from '../../../core/errors.ts'
+import { under } from '../../../core/options.ts'
 import { createEngine } from '../../../engine.ts'
 import { createLimiter, type Limiter, type LimiterPolicy } from '../../../limiter.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
@@ -15,19 +16,27 @@ import { type LimitSource, limiterHolds } from './limit-source.ts'
 /** Limiters kept for limits that a function gave; the oldest goes first. Their counters are the store's. */
 const MAX_LIMITERS = 1_000
 
-type PolicyOption = keyof AlgorithmSettings | 'algorithm' | 'soft' | 'shadow' | 'block' | 'prefetch'
+type PolicyOption =
+  | keyof AlgorithmSettings
+  | 'algorithm'
+  | 'soft'
+  | 'onLimit'
+  | 'shadow'
+  | 'block'
+  | 'prefetch'
 
 /** What may be said of the one limit of a gate beside its period, as of a policy. */
 export const POLICY_OPTIONS: readonly PolicyOption[] = [
   'algorithm',
   ...algorithmOptions.keys(),
   'soft',
+  'onLimit',
   'shadow',
   'block',
   'prefetch',
 ]
 
-type AnyLimiter = Limiter<string, boolean>
+type AnyLimiter = Limiter<string, boolean, string>
 
 /**
  * Policies of the gate's own. Each distinct quota is a limiter over the same counters: what a caller used stays
@@ -38,24 +47,29 @@ export function fromPolicies<N extends FrameworkArgs>(
   store: Store,
 ): LimitSource<N> {
   const policies = givenPolicies(settings)
-  const variant = (change: (name: string, policy: GatePolicy<N>) => Partial<LimiterPolicy>): AnyLimiter => {
+  const variant = (
+    change: (name: string, policy: GatePolicy<N>) => Partial<LimiterPolicy>,
+    path?: FieldPath,
+  ): AnyLimiter => {
     const made = Object.entries(policies).map(([name, policy]) => [
       name,
       limiterPolicyOf(policy, change(name, policy), settings),
     ])
     const { name, observe } = settings
-    return createLimiter({
-      name,
-      policies: Object.fromEntries(made),
-      store,
-      ...(observe === undefined ? undefined : { observe }),
-    })
+    return relocated(settings.policies === undefined ? (path ?? []) : undefined, () =>
+      createLimiter({
+        name,
+        policies: Object.fromEntries(made),
+        store,
+        ...(observe === undefined ? undefined : { observe }),
+      }),
+    )
   }
   const engine = createEngine(store, settings.observe)
   // Built even where limits are functions, so that a mistake beside them shows at once, and for `reset`.
   const base = variant((_, { limit }) => ({ limit: typeof limit === 'number' ? limit : 1 }))
-  const special = specialLimiters(settings, (quota) =>
-    variant(() => (typeof quota === 'number' ? { limit: quota } : quota)),
+  const special = specialLimiters(settings, (quota, path) =>
+    variant(() => (typeof quota === 'number' ? { limit: quota } : quota), path),
   )
   const dynamic = dynamicLimiters(policies, (limits) => variant((name) => ({ limit: limits[name]! })))
 
@@ -76,6 +90,19 @@ export function fromPolicies<N extends FrameworkArgs>(
       for (const limiter of [base, ...special.limiters]) await limiter.reset(key)
     },
     holds: [base, ...special.limiters].some(limiterHolds),
+  }
+}
+
+/** Errors tell the place in the gate's own options: where these have one limit, it is no policy by name. */
+function relocated<T>(path: FieldPath | undefined, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    const cause = error instanceof ConfigError && error.cause
+    if (path === undefined || !(cause instanceof ConfigError)) throw error
+    return under(path, () => {
+      throw cause
+    })
   }
 }
 
@@ -122,7 +149,7 @@ interface Special<N extends FrameworkArgs> {
 /** Overrides and plans: quotas known beforehand, for some callers. */
 function specialLimiters<N extends FrameworkArgs>(
   settings: GateSettings<N>,
-  make: (quota: CallerQuota) => AnyLimiter,
+  make: (quota: CallerQuota, path: FieldPath) => AnyLimiter,
 ): Special<N> {
   const { plan, plans = {}, overrides = {}, policies } = settings
   if (policies !== undefined && (settings.plans ?? settings.overrides) !== undefined) {
@@ -133,9 +160,11 @@ function specialLimiters<N extends FrameworkArgs>(
   if ((plan === undefined) !== (settings.plans === undefined)) {
     throw new ConfigError('plan names one of plans: give both')
   }
-  const byPlan = new Map(Object.entries(plans).map(([name, quota]) => [name, make(quota)]))
-  const exceptions = Object.entries(overrides).map(([caller, quota]) => [caller, make(quota)] as const)
-  const byCaller = callerList(exceptions)
+  const byPlan = new Map(Object.entries(plans).map(([name, quota]) => [name, make(quota, ['plans', name])]))
+  const exceptions = Object.entries(overrides).map(
+    ([caller, quota]) => [caller, make(quota, ['overrides', caller]), ['overrides', caller]] as const,
+  )
+  const byCaller = callerList(exceptions, settings.key !== undefined)
   return {
     limiters: [...byPlan.values(), ...exceptions.map(([, limiter]) => limiter)],
     find({ args }, { shown, address }) {

@@ -29,6 +29,10 @@ export function fromRules<N extends FrameworkArgs>(settings: GateSettings<N>, st
   }
   return {
     check(incoming, { address }, cost) {
+      if (typeof cost !== 'number')
+        throw new ConfigError('with rules, cost is a number; a rule can have a cost of its own', {
+          path: ['cost'],
+        })
       const request = ruleRequest(incoming, address)
       const known: MaybePromise<Request> = andThen(
         maybePromise(attributes?.(...incoming.args)),

@@ -1,19 +1,22 @@
 import type { ActualCost } from '../../../core/decide/charges.ts'
+import type { CostByName } from '../../../core/decide/cost.ts'
 import type { OnStoreError } from '../../../core/decide/rule.ts'
 import type { Rules } from '../../../core/match/compile.ts'
 import type { OnMissingKey } from '../../../core/match/domain.ts'
 import type { Request } from '../../../core/request.ts'
 import type { Dialects } from '../../../core/respond/dialects.ts'
 import type { Timers } from '../../../flow/timers.ts'
-import type { Key, Limiter, LimiterPolicy } from '../../../limiter.ts'
+import type { Limiter, LimiterPolicy } from '../../../limiter.ts'
 import type { Observer } from '../../../observe/events.ts'
+import type { Key } from '../../../policy-steps.ts'
 import type { Store } from '../../../stores/store.ts'
 import type { FrameworkArgs, PerRequest, ResponseOutcome } from '../incoming-request.ts'
 import type { RateLimitInfo } from '../verdict/info.ts'
+import type { Warnings } from './warnings.ts'
 
 /** A policy of an adapter: a limiter's, whose limit may depend on the request. */
 export interface GatePolicy<N extends FrameworkArgs>
-  extends Omit<LimiterPolicy, 'algorithm' | 'limit' | 'onStoreError'> {
+  extends Omit<LimiterPolicy, 'algorithm' | 'key' | 'limit' | 'onStoreError'> {
   /**
    * Whole, ≥ 0; 0 refuses everything. A function is given the key too, as lists name it; anything else that it gives
    * fails the request: it never means unlimited.
@@ -26,6 +29,12 @@ export interface GatePolicy<N extends FrameworkArgs>
   readonly algorithm?: LimiterPolicy['algorithm']
 }
 
+/** One of several policies. */
+interface NamedPolicy<N extends FrameworkArgs> extends GatePolicy<N> {
+  /** The field of the keys that counts here. All policies have one, or none. */
+  readonly key?: string
+}
+
 /** A quota for some callers: the limit alone, or with what else differs. */
 export type CallerQuota =
   | number
@@ -35,10 +44,13 @@ export type CallerQuota =
 interface QuotaOptions<N extends FrameworkArgs> extends Partial<GatePolicy<N>> {
   /** The policy's name in headers and problems. Default `default`. */
   readonly identifier?: string
-  /** Several policies, by name, decided as one: all are charged or none. */
-  readonly policies?: Readonly<Record<string, GatePolicy<N>>>
+  /**
+   * Several policies, by name, decided as one: all are charged or none. The `key` of each can name a field of the keys
+   * that the option `key` gives.
+   */
+  readonly policies?: Readonly<Record<string, NamedPolicy<N>>>
   /** A limiter that exists already. */
-  readonly limiter?: Limiter<string, boolean>
+  readonly limiter?: Limiter<string, boolean, string>
   /** A compiled rulebook, or a function that gives the one in force. */
   readonly rules?: Rules | (() => Rules)
   /** Which domain of `rules`. */
@@ -52,10 +64,16 @@ interface QuotaOptions<N extends FrameworkArgs> extends Partial<GatePolicy<N>> {
   readonly overrides?: Readonly<Record<string, CallerQuota>>
 }
 
+/** What a user's function gives as a key. */
+export type RequestKey = Key | number | undefined
+
 /** Who calls, and which counter that charges. */
 interface CallerOptions<N extends FrameworkArgs> {
-  /** Default: the client's address. A number counts as its text; `undefined` and `''` as none. */
-  readonly key?: PerRequest<N, Key | number | undefined>
+  /**
+   * Default: the client's address. A number counts as its text; `undefined` and `''` as none. Where policies name
+   * fields, an object of keys.
+   */
+  readonly key?: PerRequest<N, RequestKey | Readonly<Record<string, RequestKey>>>
   /**
    * What becomes of a request without a key: counted by address (default), not limited, in one bucket with all
    * that lack it, or refused. Without an address too, `address` is an error.
@@ -69,8 +87,8 @@ interface CallerOptions<N extends FrameworkArgs> {
   readonly trustProxy?: number | string | readonly string[] | false
   /** The header that those proxies write. Default `x-forwarded-for`. */
   readonly proxyHeader?: 'x-forwarded-for' | 'forwarded'
-  /** Leading bits of IPv6 that make one caller, 32–128. Default 64. */
-  readonly ipv6Subnet?: number
+  /** Leading bits of IPv6 that make one caller, 32–128, or `false`: all. Default 64. A function is asked for each request. */
+  readonly ipv6Subnet?: number | false | PerRequest<N, number | false>
   /** Leading bits of IPv4 that make one caller, 8–32. Default 32. */
   readonly ipv4Subnet?: number
   /** Keys, addresses and CIDRs that are not limited. */
@@ -81,8 +99,8 @@ interface CallerOptions<N extends FrameworkArgs> {
 
 /** What counts, and how much. */
 interface CountOptions<N extends FrameworkArgs> {
-  /** Whole, ≥ 0. Default 1; 0 only looks. */
-  readonly cost?: number | PerRequest<N, number>
+  /** Whole, ≥ 0. Default 1; 0 only looks. By name for policies that cost differently: those not named cost 1. */
+  readonly cost?: number | CostByName | PerRequest<N, number | CostByName>
   /** Requests that are not limited at all. */
   readonly skip?: PerRequest<N, boolean>
   /**
@@ -108,6 +126,11 @@ interface ReplyOptions<N extends FrameworkArgs> {
   readonly message?: unknown | ((...args: [...N, RateLimitInfo]) => unknown)
   /** Header dialects, by name or as objects; `[]` for none. Default `ietf`. */
   readonly dialect?: Dialects
+  /**
+   * A short hash of the key, which the dialects `ietf` and `ietf-next` send as `pk`, so that clients can tell counters of
+   * one policy apart. Default: none.
+   */
+  readonly partitionKey?: (key: string) => Uint8Array
   /** Send those headers always (default), or on refusals only. */
   readonly headers?: 'always' | 'denied'
   readonly retryAfter?: 'seconds' | 'date'
@@ -137,8 +160,8 @@ interface StoreOptions {
   readonly observe?: Observer
   /** Default `console`. */
   readonly logger?: Logger
-  /** Warn, once each, of what looks misconfigured. Default true. */
-  readonly validate?: boolean
+  /** Warn, once each, of what looks misconfigured. Default true; or each warning by its name. */
+  readonly validate?: boolean | Warnings
   /** Default: the platform's. */
   readonly timers?: Timers
   /** Milliseconds since the epoch, for dates in headers. Default: the system's, read once a second. */
@@ -159,7 +182,7 @@ export interface AliasOptions<N extends FrameworkArgs> {
   /** `period` */
   readonly timeWindow?: number | string
   /** `key` */
-  readonly keyGenerator?: PerRequest<N, Key | number | undefined>
+  readonly keyGenerator?: CallerOptions<N>['key']
   /** `onStoreError`: true admits, false answers 503. */
   readonly passOnStoreError?: boolean
   /** The same. */

@@ -1,12 +1,11 @@
 import type { Decision } from '../../../core/decide/decision.ts'
-import { ConfigError } from '../../../core/errors.ts'
 import type { Header } from '../../../core/respond/dialect.ts'
 import { dialectsOf, exposedHeaders } from '../../../core/respond/dialects.ts'
 import type { Problem } from '../../../core/respond/problem.ts'
-import { admittedHeaders, type LimitResponse, respondTo } from '../../../core/respond/respond.ts'
+import { admittedHeaders, type LimitResponse, responseTo } from '../../../core/respond/respond.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
-import { type GateSettings, oneOf } from '../options/settings.ts'
+import type { GateSettings } from '../options/settings.ts'
 import type { RateLimitInfo } from './info.ts'
 
 /** A refusal, ready to be sent. */
@@ -35,21 +34,13 @@ export interface Replies<N extends FrameworkArgs> {
   readonly exposed: string | undefined
 }
 
-/** @throws ConfigError for an invalid dialect, status or share */
 export function repliesOf<N extends FrameworkArgs>(settings: GateSettings<N>): Replies<N> {
   const { headers: when = 'always', retryAfter = 'seconds', jitter, message, statusCode } = settings
   const dialect = dialectsOf(settings.dialect ?? 'ietf')
-  oneOf('headers', when, ['always', 'denied'])
-  oneOf('retryAfter', retryAfter, ['seconds', 'date'])
   const exposed = exposedHeaders(dialect).join(', ')
-  if (jitter !== undefined && !(jitter >= 0 && jitter <= 1))
-    throw new ConfigError(`jitter must be in 0–1, not ${jitter}`)
-  if (statusCode !== undefined && !(Number.isInteger(statusCode) && statusCode >= 400 && statusCode <= 599)) {
-    throw new ConfigError(`statusCode must be 400 to 599, not ${statusCode}`)
-  }
   const respond = (decision: Decision, { shown, nowMs }: ReplyContext): LimitResponse => {
     const common = { dialect, when, retryAfter, nowMs }
-    return respondTo(
+    return responseTo(
       decision,
       jitter === undefined ? common : { ...common, jitter: { share: jitter, key: shown ?? '', seed: 0 } },
     )
@@ -63,8 +54,8 @@ export function repliesOf<N extends FrameworkArgs>(settings: GateSettings<N>): R
     },
     refusalTo(decision, args, info, context) {
       const { body: problem, status } = respond(decision, context)
-      if (status !== 429) return problemRefusal(problem!, false)
-      const code = statusCode ?? 429
+      if (status === 503) return problemRefusal(problem!, false)
+      const code = statusCode ?? status
       return andThen(maybePromise(typeof message === 'function' ? message(...args, info) : message), (own) =>
         own === undefined ? problemRefusal({ ...problem!, status: code }, true) : refusalWith(code, own),
       )

@@ -9,6 +9,8 @@ export interface Evaluation {
   readonly before: Evaluation | undefined
   /** Absent as long as it has not decided. */
   decision: Decision | undefined
+  /** What headers tell this limiter's counters apart by. */
+  partitionKey: Uint8Array | undefined
   /** What the application is shown, and under which name. */
   readonly name: string
   info: RateLimitInfo | undefined
@@ -27,7 +29,7 @@ export function evaluationOn(request: Recorded, limiter: object, name: string): 
   const before = request[EVALUATION]
   for (let each = before; each !== undefined; each = each.before)
     if (each.limiter === limiter) return undefined
-  const own = { limiter, before, decision: undefined, name, info: undefined }
+  const own = { limiter, before, decision: undefined, partitionKey: undefined, name, info: undefined }
   request[EVALUATION] = own
   return own
 }
@@ -51,16 +53,23 @@ export function isLowered(last: Evaluation): boolean {
   return false
 }
 
-/** All decisions on a request as one. */
+/** All decisions on a request as one, for headers. */
 export function decisionOn(request: Recorded): Decision | undefined {
   const last = request[EVALUATION]
-  return last?.before === undefined ? last?.decision : upTo(last)
+  if (last === undefined) return undefined
+  return last.before === undefined ? partitioned(last) : upTo(last)
 }
 
-function upTo({ before, decision }: Evaluation): Decision | undefined {
-  const earlier = before && upTo(before)
+function upTo(last: Evaluation): Decision | undefined {
+  const decision = partitioned(last)
+  const earlier = last.before && upTo(last.before)
   if (earlier === undefined || decision === undefined) return decision ?? earlier
   return together(earlier, decision)
+}
+
+function partitioned({ decision, partitionKey }: Evaluation): Decision | undefined {
+  if (decision === undefined || partitionKey === undefined) return decision
+  return { ...decision, policies: decision.policies.map((own) => ({ ...own, partitionKey })) }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Decision, decidedAt } from '../../../core/decide/decision.ts'
+import { tarpitOf } from '../../../core/decide/rule.ts'
 import { ConfigError } from '../../../core/errors.ts'
 import type { Header } from '../../../core/respond/dialect.ts'
-import { ticksOf } from '../../../core/time.ts'
 import { WaitingRoom } from '../../../flow/waiting-room.ts'
 import { andThen, type MaybePromise } from '../../../maybe-promise.ts'
 import type { Caller } from '../caller/caller.ts'
@@ -26,10 +26,10 @@ export function verdictMaker<N extends FrameworkArgs>(
   evaluation: Evaluation,
   caller: Caller,
 ) => MaybePromise<Verdict> {
-  const { wallClock, onLimitReached, logger } = settings
+  const { wallClock, onLimitReached, partitionKey, logger } = settings
   // A store of the gate's own has just read the clock that the wall clock goes by.
   const sameClock = settings.store === undefined && settings.limiter === undefined
-  const tarpitMs = tarpitOf(settings.tarpit)
+  const tarpitMs = settings.tarpit === undefined ? 0 : tarpitOf(settings.tarpit)
   const room = roomOf(settings)
   const replies = repliesOf(settings)
   const settlement = settlementOf(settings, source)
@@ -85,6 +85,8 @@ export function verdictMaker<N extends FrameworkArgs>(
   }
   return (decision, incoming, evaluation, { shown }) => {
     evaluation.decision = decision
+    if (partitionKey !== undefined && shown !== undefined)
+      evaluation.partitionKey = bytes(partitionKey(shown))
     const delayMs = decision.allowed ? decision.delayMs : tarpitMs
     if (delayMs === 0 || room.enter()) return verdictFor(incoming, evaluation, shown, delayMs)
     if (!decision.allowed) return verdictFor(incoming, evaluation, shown, 0)
@@ -136,9 +138,13 @@ class VerdictRecord<N extends FrameworkArgs> implements Verdict, ReplyContext {
   }
 }
 
+function bytes(partitionKey: Uint8Array): Uint8Array {
+  if (partitionKey instanceof Uint8Array) return partitionKey
+  throw new ConfigError(`partitionKey must give a Uint8Array, not ${typeof partitionKey}`)
+}
+
 function roomOf<N extends FrameworkArgs>({ maxWaiting = 1_000, timers }: GateSettings<N>): WaitingRoom {
-  if (Number.isSafeInteger(maxWaiting) && maxWaiting >= 0) return new WaitingRoom(maxWaiting, timers)
-  throw new ConfigError(`maxWaiting must be a whole number ≥ 0, not ${maxWaiting}`)
+  return new WaitingRoom(maxWaiting, timers)
 }
 
 /** A hook's failure is no reason to fail the request either. */
@@ -165,11 +171,4 @@ function outOfTurn(decision: Decision): Decision {
     ...refused,
     policies: policies.map((own) => (own.delayMs > 0 ? { ...own, ...refused } : own)),
   }
-}
-
-function tarpitOf(tarpit: number | string | undefined): number {
-  if (tarpit === undefined) return 0
-  const ms = ticksOf(tarpit) / 1_000
-  if (ms > 60_000) throw new ConfigError('tarpit must be one minute at most')
-  return ms
 }

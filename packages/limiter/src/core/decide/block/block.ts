@@ -1,6 +1,7 @@
+import { checkOptions, durationCheck, type OptionCheck, objectOf, wholeFrom } from '../../options.ts'
 import { ticksOf } from '../../time.ts'
 import type { Cells, Recovery, StatePlan } from '../algorithm.ts'
-import { MAX, wholeNumber } from '../integers.ts'
+import { MAX } from '../integers.ts'
 
 /** After how many refusals, within which time, a rule refuses everything, and for how long. */
 export interface BlockOptions {
@@ -11,6 +12,12 @@ export interface BlockOptions {
   /** Milliseconds or text such as `5m`: how long everything is refused then. */
   readonly for: number | string
 }
+
+/** What block options may be. */
+export const blockOptions: OptionCheck = objectOf<BlockOptions>(
+  { after: wholeFrom(1), within: durationCheck, for: durationCheck },
+  ['after', 'within', 'for'],
+)
 
 export interface BlockPlan extends StatePlan {
   /** 0: refusals are not counted, and only `setBlock` begins a block. */
@@ -40,9 +47,8 @@ const blockRecovery: Recovery<BlockPlan> = {
  * blockPlan({ after: 5, within: '1m', for: '1h' }).period // 3600000000 microseconds
  */
 export function blockPlan(options: BlockOptions): BlockPlan {
-  const period = ticksOf(options.for, ['for'])
-  const within = ticksOf(options.within, ['within'])
-  return planFor(wholeNumber('after', options.after, 1), within, period)
+  checkOptions(options, blockOptions)
+  return planFor(options.after, ticksOf(options.within), ticksOf(options.for))
 }
 
 /** A block that only `setBlock` begins. */

@@ -5,6 +5,8 @@ import type { NoOptions } from '../option.ts'
 /** Cells before the slots: last admission, number of slots. A slot is its beginning, its charge's id, its units. */
 const HEADER = 2
 const SLOT = 3
+/** Integers of a run that is not worth being made smaller. */
+const SMALL = 64
 
 /**
  * At most `limit` units held at once. An admitted request holds a slot until it releases it, or until the slot's
@@ -27,19 +29,29 @@ export const concurrency: Algorithm<Plan, NoOptions> = {
   },
   room(plan, cells, now) {
     if (cells.length === 0) return HEADER + SLOT
-    const kept = (end(cells, 0) - firstLive(plan, cells, 0, now)) / SLOT
-    const needed = HEADER + SLOT * (kept + 1)
-    return needed <= cells.length ? cells.length : HEADER + SLOT * (kept + 1) * 2
+    const first = firstLive(plan, cells, 0, now)
+    const kept = (end(cells, 0) - first) / SLOT
+    const wanted = HEADER + SLOT * (kept + 1) * 2
+    if (wanted * 4 < cells.length && cells.length > SMALL) {
+      cells.copyWithin(HEADER, first, end(cells, 0))
+      cells[1] = kept
+      return wanted
+    }
+    return HEADER + SLOT * (kept + 1) <= cells.length ? cells.length : wanted
   },
   charge(plan, cells, offset, _last, now, cost, chargeId, left) {
     const first = firstLive(plan, cells, offset, now)
     cells.copyWithin(offset + HEADER, first, end(cells, offset))
     cells[offset + 1]! -= (first - offset - HEADER) / SLOT
+    const taken = Math.min(cost, Math.max(0, plan.ceiling - (plan.capacity - left)))
     const next = end(cells, offset)
-    cells[next] = now
-    cells[next + 1] = chargeId
-    cells[next + 2] = Math.min(cost, Math.max(0, plan.ceiling - (plan.capacity - left)))
-    cells[offset + 1]! += 1
+    const isFull = next + SLOT > cells.length
+    // Where a store gave no more room, the last slot is held by both, until the time of the later one is over.
+    const slot = isFull ? next - SLOT : next
+    cells[slot] = now
+    cells[slot + 1] = chargeId
+    cells[slot + 2] = taken + (isFull ? cells[slot + 2]! : 0)
+    if (!isFull) cells[offset + 1]! += 1
   },
   /** An empty slot is removed, or a long one before it would let released ones pile up. */
   refund(_plan, cells, offset, _last, _now, cost, _charged, chargeId) {

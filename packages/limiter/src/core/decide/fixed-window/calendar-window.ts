@@ -1,6 +1,8 @@
+import { under } from '../../options.ts'
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { MAX, wholeNumber } from '../integers.ts'
 import type { NoOptions } from '../option.ts'
+import type { CalendarPeriod } from '../policy.ts'
 import { calendarOf, type Window } from './calendar.ts'
 
 export interface CalendarPlan extends Plan {
@@ -19,7 +21,7 @@ export const calendarWindow: Algorithm<CalendarPlan, NoOptions> = {
   options: {},
   plan(policy) {
     const limit = wholeNumber('limit', policy.limit, 0)
-    const { id, length, windowAt } = calendarOf(policy.period)
+    const { id, length, windowAt } = under(['period'], () => calendarOf(policy.period as CalendarPeriod))
     let latest: Window = { start: 0, end: 0 }
     return {
       algorithm: calendarWindow,

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../errors.ts'
-import type { BasePolicy, CalendarPeriod } from '../policy.ts'
-import { type Anchor, type CalendarKind, calendarKinds, isCalendar } from './calendar-kind.ts'
+import { checkOptions } from '../../options.ts'
+import { type CalendarPeriod, calendarPeriod } from '../policy.ts'
+import { type Anchor, type CalendarKind, calendarKinds } from './calendar-kind.ts'
 import { clockOf, DAY, firstInstant } from './zone.ts'
 
 const TICKS = 1_000_000
@@ -25,17 +26,9 @@ export interface Calendar {
  * Windows of a calendar: each opens when the zone's clocks first show its anchor's day and time or later.
  * @throws ConfigError for a calendar, zone or anchor that is none.
  */
-export function calendarOf(period: BasePolicy['period']): Calendar {
-  if (typeof period !== 'object' || period === null) {
-    throw new ConfigError(`${show(period)} is not a calendar period`)
-  }
-  refuseUnknown('a calendar period', period, ['calendar', 'zone', 'anchor'])
+export function calendarOf(period: CalendarPeriod): Calendar {
+  checkOptions(period, calendarPeriod)
   const { calendar, zone = 'UTC' } = period
-  if (!isCalendar(calendar)) {
-    throw new ConfigError(
-      `calendar must be one of ${Object.keys(calendarKinds).join(', ')}, not ${show(calendar)}`,
-    )
-  }
   clockOf(zone)
   const kind = calendarKinds[calendar]
   const anchor = anchorOf(period, kind)
@@ -61,7 +54,12 @@ function windowAt(kind: CalendarKind, zone: string, anchor: Anchor, now: number)
 }
 
 function anchorOf({ calendar, anchor = {} }: CalendarPeriod, kind: CalendarKind): Anchor {
-  refuseUnknown(`the anchor of calendar-${calendar}`, anchor, kind.anchor)
+  const idle = Object.keys(anchor).find((name) => !kind.anchor.includes(name))
+  if (idle !== undefined) {
+    throw new ConfigError(
+      `the anchor of calendar-${calendar} has no ${show(idle)}; it may have ${kind.anchor.join(', ')}`,
+    )
+  }
   const month = ordinal('anchor.month', anchor.month ?? 1, 12)
   const day = ordinal('anchor.day', anchor.day ?? 1, kind.lastDay(month))
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(anchor.time ?? '00:00') ?? []
@@ -80,13 +78,4 @@ function ordinal(name: string, value: number, last: number): number {
 
 function show(value: unknown): string {
   return JSON.stringify(String(value).slice(0, 40))
-}
-
-function refuseUnknown(what: string, value: unknown, known: readonly string[]): void {
-  if (typeof value !== 'object' || value === null) throw new ConfigError(`${what} must be an object`)
-  for (const field of Object.keys(value)) {
-    if (!known.includes(field)) {
-      throw new ConfigError(`${what} has no ${show(field)}; it may have ${known.join(', ')}`)
-    }
-  }
 }

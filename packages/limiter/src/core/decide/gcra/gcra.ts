@@ -17,7 +17,7 @@ import {
  */
 export const gcra: Algorithm<Plan, BucketOptions> = {
   name: 'gcra',
-  traits: {},
+  traits: { flows: true },
   options: bucketOptions,
   plan: (policy) => levelPlan(gcra, policy),
   remaining: remainingLevel,

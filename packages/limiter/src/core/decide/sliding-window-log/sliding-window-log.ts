@@ -5,6 +5,8 @@ import type { NoOptions } from '../option.ts'
 
 /** Cells before the entries: last admission, first entry's index, entries, units dropped before the first. */
 const HEADER = 4
+/** Integers of a run that is not worth being made smaller. */
+const SMALL = 64
 
 /**
  * Every admitted request is kept for one period: at most `limit` units in any period, exactly. An entry exactly
@@ -28,10 +30,16 @@ export const slidingWindowLog: Algorithm<Plan, NoOptions> = {
   room(plan, cells, now) {
     if (cells.length === 0) return HEADER + 2
     const end = HEADER + 2 * (cells[1]! + cells[2]! + 1)
-    if (end <= cells.length) return cells.length
+    if (end <= cells.length && cells.length <= SMALL) return cells.length
     const kept = cells[2]! - live(plan, cells, 0, now)
+    const wanted = HEADER + (kept + 1) * 4
+    if (wanted * 4 < cells.length && cells.length > SMALL) {
+      dropAged(plan, cells, 0, now)
+      toFront(cells, 0)
+      return wanted
+    }
     // Doubling while more than half of the run still counts keeps the cost of moving entries constant per charge.
-    return kept * 4 + 4 > cells.length - HEADER ? HEADER + (kept + 1) * 4 : cells.length
+    return end > cells.length && wanted > cells.length ? wanted : cells.length
   },
   charge(plan, cells, offset, _last, now, cost, _chargeId, left) {
     dropAged(plan, cells, offset, now)
@@ -42,9 +50,11 @@ export const slidingWindowLog: Algorithm<Plan, NoOptions> = {
       return
     }
     const sum = total(cells, offset, count - 1)
-    cells[instant(cells, offset, count)] = now
-    cells[instant(cells, offset, count) + 1] = sum + taken
-    cells[offset + 2] = count + 1
+    if (instant(cells, offset, count) + 2 > cells.length) thin(cells, offset)
+    const entry = cells[offset + 2]!
+    cells[instant(cells, offset, entry)] = now
+    cells[instant(cells, offset, entry) + 1] = sum + taken
+    cells[offset + 2] = entry + 1
   },
   refund(_plan, cells, offset, _last, _now, cost, charged) {
     const count = cells[offset + 2]!
@@ -89,6 +99,20 @@ function search(cells: Cells, offset: number, column: number, least: number): nu
   return low
 }
 
+/**
+ * Where a store gave no more room: of two entries the older one ends with the newer, so that all count until then or
+ * longer. The last one joins the entry that comes.
+ */
+function thin(cells: Cells, offset: number): void {
+  const count = cells[offset + 2]!
+  const kept = count >> 1
+  for (let i = 0; i < kept; i++) {
+    const from = instant(cells, offset, count - 2 * (kept - i))
+    cells.copyWithin(instant(cells, offset, i), from, from + 2)
+  }
+  cells[offset + 2] = kept
+}
+
 /** Forgets entries that no longer count; moves the rest to the front where the run, or 2^53, would not hold more. */
 function dropAged(plan: Plan, cells: Cells, offset: number, now: number): void {
   const aged = live(plan, cells, offset, now)
@@ -98,6 +122,12 @@ function dropAged(plan: Plan, cells: Cells, offset: number, now: number): void {
   cells[offset + 3] = base
   const fits = HEADER + 2 * (cells[offset + 1]! + cells[offset + 2]! + 1) <= cells.length - offset
   if (fits && total(cells, offset, cells[offset + 2]! - 1) <= MAX - plan.ceiling) return
+  toFront(cells, offset)
+}
+
+/** Moves the entries to the front, and counts units from there. */
+function toFront(cells: Cells, offset: number): void {
+  const base = cells[offset + 3]!
   const from = instant(cells, offset, 0)
   cells.copyWithin(offset + HEADER, from, from + 2 * cells[offset + 2]!)
   for (let i = 0; i < cells[offset + 2]!; i++) cells[offset + HEADER + 2 * i + 1]! -= base

@@ -23,7 +23,7 @@ type TokenBucketOptions = BucketOptions & {
  */
 export const tokenBucket: Algorithm<Plan, TokenBucketOptions> = {
   name: 'token-bucket',
-  traits: {},
+  traits: { flows: true },
   options: {
     ...bucketOptions,
     refill: choice(

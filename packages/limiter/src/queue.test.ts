@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import { createLimiter, type Decision, LimitExceeded, type LimiterPolicy, MemoryStore } from './index.ts'
+import { createQueue, type WaitOptions } from './queue.ts'
+import { FakeClock } from './testing.ts'
+
+/** A queue in a world whose time moves only by `run`: what its timers are for happens in order. */
+function setUp(policies: Readonly<Record<string, LimiterPolicy>>) {
+  const clock = new FakeClock()
+  const start = clock.now()
+  const pending = new Map<number, { readonly at: number; readonly go: () => void }>()
+  let last = 0
+  const timers = {
+    setTimeout: (go: () => void, ms: number) => {
+      pending.set(++last, { at: clock.now() + ms * 1_000, go })
+      return last
+    },
+    clearTimeout: (timer: number) => void pending.delete(timer),
+  }
+  const limiter = createLimiter({ store: new MemoryStore({ clock }), policies })
+  const queue = createQueue(limiter, { clock, timers })
+  const nowMs = (): number => (clock.now() - start) / 1_000
+  const quiet = () => new Promise((resolve) => setImmediate(resolve))
+  const run = async (untilMs: number): Promise<void> => {
+    for (;;) {
+      await quiet()
+      const [next] = [...pending].sort(([, a], [, b]) => a.at - b.at)
+      if (next === undefined || next[1].at > start + untilMs * 1_000) break
+      pending.delete(next[0])
+      clock.set(Math.max(clock.now(), next[1].at))
+      next[1].go()
+    }
+    clock.set(start + untilMs * 1_000)
+  }
+  const log: string[] = []
+  const noted = (name: string, promise: Promise<Decision>): void => {
+    const note = (what: string) => log.push(`${name} ${what} ${Math.round(nowMs())}`)
+    promise.then(
+      () => note('in'),
+      (error) => note(error instanceof LimitExceeded ? `out(${error.retryAfterMs})` : String(error)),
+    )
+  }
+  const wait = (name: string, options?: WaitOptions, key = 'k') => noted(name, queue.wait(key, options))
+  return { queue, limiter, run, log, wait, pending, nowMs, quiet }
+}
+
+const window: LimiterPolicy = { algorithm: 'fixed-window', limit: 1, period: '1s' }
+const KINDS: Readonly<Record<string, LimiterPolicy>> = {
+  'token-bucket': { algorithm: 'token-bucket', limit: 1, period: '1s' },
+  gcra: { algorithm: 'gcra', limit: 1, period: '1s' },
+  'fixed-window': window,
+  'sliding-window-log': { algorithm: 'sliding-window-log', limit: 1, period: '1s' },
+}
+
+describe('a queue', () => {
+  it.each(Object.entries(KINDS))('%s: admits in order, each as soon as it is possible', async (_, policy) => {
+    const { wait, run, log, pending } = setUp({ p: policy })
+    for (const name of ['a', 'b', 'c', 'd']) wait(name)
+    wait('other', {}, 'l')
+    await run(10_000)
+    expect(log).toEqual(['a in 0', 'other in 0', 'b in 1000', 'c in 2000', 'd in 3000'])
+    expect(pending.size).toBe(0)
+  })
+
+  it.each(Object.entries(KINDS))(
+    '%s: refuses at once what would take longer, of those behind too',
+    async (_, policy) => {
+      const { wait, run, log } = setUp({ p: policy })
+      wait('a', { maxWaitMs: 0 })
+      wait('b', { maxWaitMs: 1_000 })
+      wait('c', { maxWaitMs: 1_999 })
+      wait('d', { maxWaitMs: 2_000 })
+      wait('e', { maxWaitMs: 0 })
+      await run(0)
+      expect(log).toEqual(['a in 0', 'c out(2000) 0', 'e out(3000) 0'])
+      await run(10_000)
+      expect(log.slice(3)).toEqual(['b in 1000', 'd in 2000'])
+    },
+  )
+
+  it('does not let a small cost overtake a large one', async () => {
+    const { wait, run, log } = setUp({ p: { algorithm: 'token-bucket', limit: 10, period: '10s' } })
+    wait('first', { cost: 8 })
+    wait('large', { cost: 9 })
+    wait('small', { cost: 1 })
+    wait('small, in a hurry', { cost: 1, maxWaitMs: 7_999 })
+    await run(20_000)
+    expect(log).toEqual(['first in 0', 'small, in a hurry out(8000) 0', 'large in 7000', 'small in 8000'])
+  })
+
+  it('never waits for what cannot be, and lets the next one in', async () => {
+    const { wait, run, log } = setUp({ p: { ...window, limit: 2 } })
+    wait('much', { cost: 3 })
+    wait('a')
+    await run(0)
+    expect(log).toEqual(['much out(null) 0', 'a in 0'])
+  })
+
+  it('gives the place back to those behind when a caller leaves', async () => {
+    const { wait, run, log, pending } = setUp({ p: window })
+    const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()]
+    wait('a')
+    wait('b', { signal: first.signal })
+    wait('c', { signal: second.signal })
+    wait('d')
+    await run(500)
+    first.abort('gone')
+    second.abort('gone')
+    third.abort('gone')
+    wait('e', { signal: third.signal })
+    await run(10_000)
+    expect(log).toEqual(['a in 0', 'e gone 500', 'b gone 500', 'c gone 500', 'd in 1000'])
+    expect(pending.size).toBe(0)
+  })
+
+  it('waits for its turn in a leaky bucket, and gives the charge back when the caller leaves', async () => {
+    const { wait, run, log, limiter } = setUp({ p: { algorithm: 'leaky-bucket', limit: 10, period: '10s' } })
+    const leaving = new AbortController()
+    wait('a')
+    wait('b')
+    wait('c', { signal: leaving.signal })
+    wait('d', { maxWaitMs: 2_000 })
+    await run(0)
+    expect(log).toEqual(['a in 0', 'd out(3000) 0'])
+    expect(limiter.peek('k').remaining).toBe(7)
+    leaving.abort('gone')
+    await run(0)
+    expect(limiter.peek('k').remaining).toBe(8)
+    await run(5_000)
+    expect(log.slice(2)).toEqual(['c gone 0', 'b in 1000'])
+  })
+
+  it('runs so many jobs at once, in order, and releases their slots however they end', async () => {
+    const { queue, run, limiter, quiet } = setUp({
+      slots: { algorithm: 'concurrency', limit: 2, period: '1h' },
+      rate: { algorithm: 'fixed-window', limit: 100, period: '1h' },
+    })
+    const done: ((fail?: boolean) => void)[] = []
+    const started: number[] = []
+    const job = queue.wrap(
+      (n: number) =>
+        new Promise<number>((resolve, reject) => {
+          started.push(n)
+          done.push((fail) => (fail ? reject(new Error('failed')) : resolve(n)))
+        }),
+      { key: 'jobs', cost: (n) => ({ rate: n }) },
+    )
+    const results = Promise.allSettled([1, 2, 3, 4].map((n) => job(n)))
+    await run(0)
+    expect(started).toEqual([1, 2])
+    done[1]!(true)
+    await quiet()
+    expect(started).toEqual([1, 2, 3])
+    done[0]!()
+    await quiet()
+    done[2]!()
+    done[3]!()
+    expect((await results).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ])
+    expect(limiter.peek('jobs').policies.map(({ remaining }) => remaining)).toEqual([2, 90])
+  })
+
+  it('notices slots that others release, and gives up in time', async () => {
+    const { wait, run, log, limiter } = setUp({ p: { algorithm: 'concurrency', limit: 1, period: '1h' } })
+    const held = limiter.check('k')
+    wait('a')
+    wait('b', { maxWaitMs: 2_500 })
+    await run(1_500)
+    limiter.refund(held, 0)
+    await run(10_000)
+    expect(log).toEqual(['a in 2000', 'b out(3599500) 2500'])
+  })
+})
