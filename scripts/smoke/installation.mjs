@@ -1,6 +1,6 @@
 // One folder with the packed packages and every framework, and in it a folder for each way to paste a sample.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const read = (file) => JSON.parse(readFileSync(file, 'utf8'))
@@ -9,8 +9,9 @@ const read = (file) => JSON.parse(readFileSync(file, 'utf8'))
 function requirements() {
   const { devDependencies } = read('packages/limiter/package.json')
   const examples = readdirSync('examples', { withFileTypes: true })
-    .filter(({ name }) => name !== 'rulebook')
-    .map(({ name }) => read(`examples/${name}/package.json`).dependencies)
+    .map(({ name }) => `examples/${name}/package.json`)
+    .filter(existsSync)
+    .map((file) => read(file).dependencies)
   const { '@sluice/limiter': _, ...frameworks } = Object.assign({}, ...examples)
   const types = Object.entries(devDependencies).filter(([name]) => name.startsWith('@types/'))
   return [
