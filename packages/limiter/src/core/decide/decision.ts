@@ -153,7 +153,7 @@ class DecisionRecord implements Decision {
   }
 
   static receiptOf(decision: Decision): Receipt | undefined {
-    if (!(#outcome in decision)) return undefined
+    if (typeof decision !== 'object' || decision === null || !(#outcome in decision)) return undefined
     const { allowed } = decision
     return {
       steps: decision.#steps,
