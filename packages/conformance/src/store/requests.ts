@@ -156,6 +156,17 @@ export const requests: Tests = {
     equal((await bench.peek(other)).blocked, undefined)
   },
 
+  'ends no block where there is none, so that nothing holds the clock': async (bench) => {
+    const step = bench.step('none', perMinute(5), { blockable: true })
+    await bench.store.block(step, 90_000_000)
+    await bench.store.reset(step)
+    bench.clock.advance(30_000)
+    await bench.store.block(step, 0)
+    bench.clock.advance(-20_000)
+    await bench.store.block(step, 5_000_000)
+    equal((await bench.peek(step)).retryAfterMs, 5_000)
+  },
+
   'writes nothing when it only looks': async (bench) => {
     const step = bench.step('p', tenPerTen('token-bucket'), { cost: 10 })
     for (let i = 0; i < 2; i++) {

@@ -172,10 +172,16 @@ export function block<S extends Slot>(
   if (rule.block === undefined) throw cannotBlock(rule)
   const slot = states.slots(1)[0]!
   const now = findBlock(rule.block, rule.namespace, key, slot, states, at)
-  if (ticks === 0 && slot.cells === NO_CELLS) return
+  if (ticks === 0 && isUnused(slot, rule.block.size)) return
   states.place(rule.namespace, rule.block, key, now, slot)
   setBlock(slot.cells, slot.offset, now, ticks)
   slot.cells[slot.offset] = now
+}
+
+/** Whether there is no state, or one that was reset: in process its integers are 0 then. */
+function isUnused({ cells, offset }: Slot, size: number): boolean {
+  for (let i = 0; i < size; i++) if (cells[offset + i] !== 0) return false
+  return true
 }
 
 export function cannotBlock({ name }: Rule): TypeError {
