@@ -146,6 +146,7 @@ export function correct<S extends Slot>(charges: readonly Charge[], states: Stat
   for (const { step, at: chargedAt, change } of charges) {
     const { rule, phase = 0, chargeId = 0 } = step
     const { plan } = rule
+    if (change > 0 && plan.ceiling === 0) continue // nothing can be in use; what a larger limit left goes on as it was
     readState(step, slot, states, at)
     if (change > 0) charge(step, change, slot, states)
     else if (change < 0 && slot.cells !== NO_CELLS) {
