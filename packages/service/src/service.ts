@@ -1,8 +1,9 @@
 import { checkOptions } from '@sluice/limiter/options'
 import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP } from './address.ts'
-import { type App, listen } from './app.ts'
+import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
+import { listen } from './listen.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
 import { type ServiceOptions, serviceOptions } from './service-options.ts'
@@ -12,7 +13,8 @@ export interface Service {
   /**
    * Loads the rulebook and listens; once.
    * @returns where, as URLs
-   * @throws RulebookError or ConfigError for a rulebook with mistakes; the system's error for an address in use
+   * @throws RulebookError or ConfigError for a rulebook with mistakes; ConfigError, with the path of the option, for an
+   * address in use
    */
   start(): Promise<{ readonly http: string; readonly admin: string }>
   /**
@@ -44,7 +46,8 @@ export function createService(options: ServiceOptions): Service {
   const { log, rules } = parts
 
   const stop = async (): Promise<void> => {
-    log.info('stopping')
+    const requests = parts.http.requestsInFlight()
+    log.info({ requests }, stoppingText(requests, drainMs))
     watcher?.close()
     const idleUntil = performance.now() + Math.min(idleMs, drainMs)
     const drained = async (app: App): Promise<void> => {
@@ -85,4 +88,11 @@ export function createService(options: ServiceOptions): Service {
     reload: () => rules.reload(),
   }
   return service
+}
+
+/** What a service that stops waits for. Reservations are not among it: others settle them, or their time ends. */
+function stoppingText(requests: number, drainMs: number): string {
+  const most = `${drainMs / 1_000} s at most; a second signal ends at once`
+  if (requests === 0) return `stopping: no request is in flight, idle connections are closed; ${most}`
+  return `stopping: waits for ${requests} request${requests === 1 ? '' : 's'} in flight, ${most}`
 }
