@@ -18,7 +18,7 @@ export interface Service {
    */
   start(): Promise<{ readonly http: string; readonly admin: string }>
   /**
-   * Turns unready, takes no new connections, answers what is in flight and, for `idleMs`, what comes on idle
+   * Turns unready, takes no new connections, answers what is in flight (at once what a tarpit holds back) and, for `idleMs`, what comes on idle
    * connections, each answer with `Connection: close`; then closes. Asked again meanwhile, it cuts what is still open.
    */
   stop(): Promise<void>
@@ -49,6 +49,7 @@ export function createService(options: ServiceOptions): Service {
     const requests = parts.http.requestsInFlight()
     log.info({ requests }, stoppingText(requests, drainMs))
     watcher?.close()
+    parts.answerHeld() // a wait of up to a minute would keep clients, and the process
     const idleUntil = performance.now() + Math.min(idleMs, drainMs)
     const drained = async (app: App): Promise<void> => {
       stopping = drain(app, hurried ? 0 : Math.max(0, idleUntil - performance.now()), hurried ? 0 : drainMs)

@@ -10,6 +10,9 @@ import { readSettings } from '../serve/settings.ts'
 import { strayVariables } from '../serve/sources.ts'
 import { prepareStore, STORE_NOTES, warnOfPassword } from '../stores.ts'
 
+/** What a store that does not answer means. */
+const UNTIL_THEN = 'Until it does, on_store_error of each rule decides. Another store is chosen by --store.'
+
 /** Runs the service until it is stopped. */
 export const serve: Command = defineCommand({
   name: 'serve',
@@ -46,7 +49,7 @@ ${STORE_NOTES}`,
         options.secret,
       )
       const found = await problem()
-      if (found !== undefined) warn(`the store does not answer: ${found}`)
+      if (found !== undefined) warn(`the store does not answer: ${found}\n${UNTIL_THEN}`)
       const addresses = await apply(() => service.start())
       const stopped = untilStopped(service, io) // signals may arrive as soon as the banner is printed
       io.stderr.write(bannerOf(addresses, samplesOf(domains, rules)))
