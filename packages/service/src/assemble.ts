@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { everyObserver } from '@sluice/limiter/events'
 import { createPipeline } from '@sluice/limiter/pipeline'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
@@ -23,6 +24,8 @@ export interface ServiceParts {
   readonly admin: App
   readonly rules: LiveRules
   readonly log: Log
+  /** Sends the answers that are held back, and holds none back any more. */
+  readonly answerHeld: () => void
   /** Gives back what was taken ahead from a shared store. */
   readonly release: () => Promise<void>
 }
@@ -60,7 +63,17 @@ export function assemble(
   })
   const inForce = () => rules.live!.rules // loaded before anything listens
   const pipeline = createPipeline<boolean>({ rules: inForce, store, respond, observe, wallClock })
-  const operations = createOperations({ pipeline, rules, secret, observe, tarpit, timers })
+  const leaving = new AbortController()
+  setMaxListeners(0, leaving.signal) // each answer that is held back listens
+  const operations = createOperations({
+    pipeline,
+    rules,
+    secret,
+    observe,
+    tarpit,
+    timers,
+    leaving: leaving.signal,
+  })
   const readiness: Readiness = async () => {
     const storeFails = (await answers(store)) ? [] : ['the store does not answer']
     const needsStore = options.readiness === 'store'
@@ -83,6 +96,7 @@ export function assemble(
     }),
     rules,
     log,
+    answerHeld: () => leaving.abort(),
     release: async () => stores.prefetch?.release(),
   }
 }
