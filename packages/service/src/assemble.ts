@@ -3,7 +3,7 @@ import { everyObserver } from '@sluice/limiter/events'
 import { createPipeline } from '@sluice/limiter/pipeline'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
-import { answers, type Readiness } from './admin/health.ts'
+import { type Readiness, storeFails } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
 import type { App, Log } from './app.ts'
 import { boundsOf } from './bounds.ts'
@@ -26,6 +26,8 @@ export interface ServiceParts {
   readonly log: Log
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
+  /** Finds out whether the store answers, so that gauge and log know from the beginning. */
+  readonly lookAtStore: () => Promise<unknown>
   /** Gives back what was taken ahead from a shared store. */
   readonly release: () => Promise<void>
 }
@@ -75,11 +77,11 @@ export function assemble(
     leaving: leaving.signal,
   })
   const readiness: Readiness = async () => {
-    const storeFails = (await answers(store)) ? [] : ['the store does not answer']
+    const fails = (await storeFails(stores)) ? ['the store does not answer'] : []
     const needsStore = options.readiness === 'store'
     return {
-      reasons: [...(stopping() ? ['the service is stopping'] : []), ...(needsStore ? storeFails : [])],
-      warnings: [...(needsStore ? [] : storeFails), ...oldRules(rules.failure)],
+      reasons: [...(stopping() ? ['the service is stopping'] : []), ...(needsStore ? fails : [])],
+      warnings: [...(needsStore ? [] : fails), ...oldRules(rules.failure)],
     }
   }
   return {
@@ -97,6 +99,7 @@ export function assemble(
     rules,
     log,
     answerHeld: () => leaving.abort(),
+    lookAtStore: () => storeFails(stores),
     release: async () => stores.prefetch?.release(),
   }
 }

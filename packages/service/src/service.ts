@@ -64,6 +64,7 @@ export function createService(options: ServiceOptions): Service {
     async start() {
       const loaded = await rules.reload()
       if (loaded.result === 'refused') throw loaded.error
+      await parts.lookAtStore()
       try {
         const urls = {
           http: await listen(parts.http, addresses.http, 'http'),

@@ -107,8 +107,10 @@ describe('sluice serve', () => {
       const mostly = { timeout: 10_000 }
       await vi.waitFor(async () => expect(await post(lines[0]!)).toMatchObject({ degraded: false }), mostly)
       proxy.losesAnswers = true
-      await vi.waitFor(async () => expect(await post(lines[0]!)).toMatchObject({ degraded: true }), mostly)
-      expect(out()).toContain('the store fails')
+      await vi.waitFor(async () => {
+        expect(await post(lines[0]!)).toMatchObject({ degraded: true })
+        expect(out()).toContain('the store fails')
+      }, mostly)
       signal('SIGTERM')
       expect(await done).toBe(0)
       expect(err()).not.toContain('the store does not answer')
@@ -340,6 +342,63 @@ describe('sluice serve before a Redis', () => {
       }
     },
   )
+
+  it.each(['hangs', 'is cut', 'is refused', 'is silent'])(
+    'the log, the gauge and /readyz say the same at every moment while the connection %s, and when it is back',
+    async (kind) => {
+      const { proxy } = redis
+      const logged = (): readonly string[] => served.out().match(/"the store (?:fails|works again)"/g) ?? []
+      const seen = { up: 0, down: 0 }
+      /** Says what all three say, unless they changed while they were read. */
+      const look = async (): Promise<void> => {
+        const before = logged()
+        const [up, state] = await Promise.all([metric('sluice_store_up'), ready()])
+        await Promise.all(MODES.map((mode) => ask(mode)))
+        const after = await Promise.all([metric('sluice_store_up'), ready()])
+        if (logged().length !== before.length) return
+        const fails = before.at(-1) === '"the store fails"'
+        const warnings = fails ? ['the store does not answer'] : []
+        for (const [gauge, readiness] of [[up, state], after] as const) {
+          expect(gauge).toBe(fails ? 0 : 1)
+          expect(readiness).toEqual({ ready: true, reasons: [], warnings })
+        }
+        seen[fails ? 'down' : 'up']++
+      }
+      const lookUntil = (state: keyof typeof seen, times: number): Promise<void> => {
+        seen[state] = 0
+        return vi.waitFor(async () => {
+          await look()
+          expect(seen[state]).toBeGreaterThanOrEqual(times)
+        }, BACK)
+      }
+      await lookUntil('up', 3)
+      try {
+        if (kind === 'hangs') proxy.hangs = true
+        else if (kind === 'is cut') proxy.losesAnswers = true
+        else if (kind === 'is refused') await proxy.refuse()
+        else proxy.keepsAnswers = true
+        await lookUntil('down', 5)
+      } finally {
+        if (kind === 'is refused') await proxy.listen()
+        Object.assign(proxy, { hangs: false, losesAnswers: false, keepsAnswers: false })
+      }
+      await lookUntil('up', 5)
+    },
+  )
+
+  it('the log, the gauge and /readyz say from the beginning that the store is not there', async () => {
+    const other = await serve(path, '--no-watch', '--store', 'redis://127.0.0.1:1')
+    try {
+      expect(other.out()).toContain('"the store fails"')
+      const { origin } = new URL(other.lines.at(-1)![1]!)
+      expect(await (await fetch(`${origin}/metrics`)).text()).toContain('\nsluice_store_up 0\n')
+      const warnings = ['the store does not answer']
+      expect(await (await fetch(`${origin}/readyz`)).json()).toMatchObject({ warnings })
+    } finally {
+      other.signal('SIGTERM')
+      expect(await other.done).toBe(0)
+    }
+  })
 
   it('OF-51: names the reason why it is not let in, and the address, without the password', async () => {
     const { admin: direct, server } = redis

@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { type Figures, planOf } from '@sluice/limiter/algorithms'
+import { planOf } from '@sluice/limiter/algorithms'
+import type { Outcome } from '@sluice/limiter/stores/store'
 import { PLANS, perMinute, type Tests, tenPerTen } from './bench.ts'
 
 /** What becomes of one request: several steps as one, and the roles they play. */
@@ -226,6 +227,6 @@ export const requests: Tests = {
   },
 }
 
-function allowed(figures: readonly Figures[]): boolean[] {
+function allowed(figures: Outcome['figures']): boolean[] {
   return figures.map((each) => each.allowed)
 }
