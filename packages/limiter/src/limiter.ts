@@ -303,7 +303,13 @@ function ruleFor(limiter: string, name: string, given: LimiterPolicy, blockable:
     onStoreError,
     prefetch,
   } as const
-  return under(['policies', name], () => ruleOf(name, `${limiter}/${name}`, planOf(policy), options))
+  const namespace = `${withoutSlash(limiter)}/${withoutSlash(name)}`
+  return under(['policies', name], () => ruleOf(name, namespace, planOf(policy), options))
+}
+
+/** So that no other pair of names ends up in a namespace, and no part of a name looks like a state's own parts. */
+function withoutSlash(name: string): string {
+  return name.replace(/[%/\0]/g, encodeURIComponent)
 }
 
 function checkName(name: string): void {
