@@ -1,7 +1,12 @@
 // Brings the real servers that the tests start: from the system's packages, where they are not there yet.
 import { spawnSync } from 'node:child_process'
 
-const needed = { 'redis-server': 'redis-server', 'redis-sentinel': 'redis-sentinel', nginx: 'nginx-light' }
+const needed = {
+  'redis-server': 'redis-server',
+  'redis-sentinel': 'redis-sentinel',
+  nginx: 'nginx-light',
+  'systemd-analyze': 'systemd',
+}
 
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` }
 const missing = Object.entries(needed).filter(
