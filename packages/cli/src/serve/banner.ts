@@ -1,13 +1,6 @@
+import type { Addresses } from '@sluice/service'
 import { printable } from '../printable.ts'
 import type { Sample } from './sample.ts'
-
-export interface Addresses {
-  /** URLs, without a path. */
-  readonly http: string
-  readonly admin: string
-  /** `HOST:PORT` or `unix:PATH`. */
-  readonly grpc?: string
-}
 
 /** Most checks that are shown. */
 const MOST_CHECKS = 4

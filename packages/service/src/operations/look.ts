@@ -1,6 +1,6 @@
 import type { Outcome, Rule, Step } from '@sluice/limiter/decide'
 
-type Figures = Outcome['figures'][number]
+type StepFigures = Outcome['figures'][number]
 
 /**
  * A look that a limit refuses while it is in debt. Looks that cost nothing are always admitted; one unit, of a limit
@@ -27,7 +27,7 @@ export class Looks {
 }
 
 /** What the limit itself says: the larger one has a unit more, used or not; waits are the same. */
-export function ownFigures(figures: Figures, { rule: { plan } }: Step): Figures {
+export function ownFigures(figures: StepFigures, { rule: { plan } }: Step): StepFigures {
   return { ...figures, limit: plan.capacity, remaining: Math.max(0, figures.remaining - 1) }
 }
 

@@ -3,7 +3,7 @@ import type { DescriptorQuestion, DescriptorResult } from '../operations/descrip
 import { CODE, type DescriptorStatusMessage, type StructMessage } from './messages.ts'
 import { structOf } from './struct.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+type MetadataFields = Readonly<Record<string, unknown>>
 
 /** What later filters of the proxy may read: the request, and the metadata of limits that passed. */
 export function metadataOf(
@@ -24,7 +24,7 @@ export function metadataOf(
   })
 }
 
-function descriptorFields({ entries, limit, cost }: AskedDescriptor): Fields {
+function descriptorFields({ entries, limit, cost }: AskedDescriptor): MetadataFields {
   return {
     entries: entries.map(({ key, value }) => `${key}=${value}`),
     ...(limit && { limit: `requests_per_unit:${limit.requestsPerUnit} unit:${limit.unit.toUpperCase()}` }),
@@ -33,7 +33,7 @@ function descriptorFields({ entries, limit, cost }: AskedDescriptor): Fields {
 }
 
 /** What is there first stays; objects in objects are merged. */
-function merged(first: Fields, second: Fields): Fields {
+function merged(first: MetadataFields, second: MetadataFields): MetadataFields {
   const all = new Map(Object.entries(first))
   for (const [name, value] of Object.entries(second)) {
     const before = all.get(name)
@@ -43,6 +43,6 @@ function merged(first: Fields, second: Fields): Fields {
   return Object.fromEntries(all)
 }
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is MetadataFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -63,9 +63,9 @@ export interface StructMessage {
 }
 
 export type ValueMessage =
-  | { readonly nullValue: 0 }
-  | { readonly numberValue: number }
-  | { readonly stringValue: string }
-  | { readonly boolValue: boolean }
-  | { readonly structValue: StructMessage }
-  | { readonly listValue: { readonly values: readonly ValueMessage[] } }
+  | { readonly null_value: 0 }
+  | { readonly number_value: number }
+  | { readonly string_value: string }
+  | { readonly bool_value: boolean }
+  | { readonly struct_value: StructMessage }
+  | { readonly list_value: { readonly values: readonly ValueMessage[] } }

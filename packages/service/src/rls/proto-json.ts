@@ -12,7 +12,7 @@ import {
 } from './messages.ts'
 
 type Reader<T> = (value: unknown, path: string) => T
-type Fields = Readonly<Record<string, unknown>>
+type JsonFields = Readonly<Record<string, unknown>>
 
 /**
  * A `RateLimitRequest` as JSON writes messages of protocol buffers: names as in `proto/`, or in camel case.
@@ -39,7 +39,11 @@ const readDescriptor: Reader<RateLimitDescriptor> = (value, path) =>
   )
 
 /** The fields that are there, by their names in `proto/`. Null is what is not there. */
-function fields(readers: Readonly<Record<string, Reader<unknown>>>, value: unknown, path: string): Fields {
+function fields(
+  readers: Readonly<Record<string, Reader<unknown>>>,
+  value: unknown,
+  path: string,
+): JsonFields {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw mistake(path, 'must be an object')
   const read: Record<string, unknown> = {}
@@ -87,7 +91,7 @@ function whole(most: number): Reader<number> {
 
 const unit: Reader<number> = (value, path) => {
   if (typeof value === 'number' && Number.isInteger(value)) return value
-  const number = typeof value === 'string' ? UNITS.indexOf(value.toLowerCase()) : -1
+  const number = typeof value === 'string' ? UNITS.slice(0, -1).indexOf(value.toLowerCase()) : -1
   if (number < 0) throw mistake(path, `must be one of ${UNITS.slice(1, -1).join(', ').toUpperCase()}`)
   return number
 }
@@ -99,7 +103,7 @@ function mistake(path: string, what: string): OperationError {
 const CODES = ['UNKNOWN', 'OK', 'OVER_LIMIT']
 
 /** The answer in camel case, without zeros, as envoyproxy/ratelimit writes it. */
-export function responseToJson(response: RateLimitResponse): Fields {
+export function responseToJson(response: RateLimitResponse): JsonFields {
   const { overall_code, statuses, response_headers_to_add, request_headers_to_add, dynamic_metadata } =
     response
   return {
@@ -116,7 +120,7 @@ function statusToJson({
   current_limit,
   limit_remaining,
   duration_until_reset,
-}: DescriptorStatusMessage): Fields {
+}: DescriptorStatusMessage): JsonFields {
   return {
     code: CODES[code],
     ...(current_limit && { currentLimit: limitToJson(current_limit) }),
@@ -125,7 +129,7 @@ function statusToJson({
   }
 }
 
-function limitToJson({ requests_per_unit, unit: number, name, unit_multiplier }: CurrentLimit): Fields {
+function limitToJson({ requests_per_unit, unit: number, name, unit_multiplier }: CurrentLimit): JsonFields {
   return {
     ...(name !== undefined && { name }),
     ...(requests_per_unit > 0 && { requestsPerUnit: requests_per_unit }),
@@ -134,12 +138,12 @@ function limitToJson({ requests_per_unit, unit: number, name, unit_multiplier }:
   }
 }
 
-function structToJson({ fields: own }: StructMessage): Fields {
+function structToJson({ fields: own }: StructMessage): JsonFields {
   return Object.fromEntries(Object.entries(own).map(([name, value]) => [name, valueToJson(value)]))
 }
 
 function valueToJson(value: ValueMessage): unknown {
-  if ('structValue' in value) return structToJson(value.structValue)
-  if ('listValue' in value) return value.listValue.values.map(valueToJson)
-  return 'nullValue' in value ? null : Object.values(value)[0]
+  if ('struct_value' in value) return structToJson(value.struct_value)
+  if ('list_value' in value) return value.list_value.values.map(valueToJson)
+  return 'null_value' in value ? null : Object.values(value)[0]
 }

@@ -8,10 +8,10 @@ export function structOf(object: Readonly<Record<string, unknown>>): StructMessa
 }
 
 function valueMessage(value: unknown): ValueMessage {
-  if (typeof value === 'string') return { stringValue: value }
-  if (typeof value === 'number') return { numberValue: value }
-  if (typeof value === 'boolean') return { boolValue: value }
-  if (Array.isArray(value)) return { listValue: { values: value.map(valueMessage) } }
-  if (typeof value === 'object' && value !== null) return { structValue: structOf({ ...value }) }
-  return { nullValue: 0 }
+  if (typeof value === 'string') return { string_value: value }
+  if (typeof value === 'number') return { number_value: value }
+  if (typeof value === 'boolean') return { bool_value: value }
+  if (Array.isArray(value)) return { list_value: { values: value.map(valueMessage) } }
+  if (typeof value === 'object' && value !== null) return { struct_value: structOf({ ...value }) }
+  return { null_value: 0 }
 }
