@@ -328,7 +328,7 @@ describe('test/service/ratelimit_test.go', () => {
       descriptors: [entries('a', 'v')],
     })
     expect(dynamic_metadata.fields.metadata.struct_value.fields.pool.struct_value.fields.name).toMatchObject({
-      stringValue: 'first',
+      string_value: 'first',
     })
   })
 })
