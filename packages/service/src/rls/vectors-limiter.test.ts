@@ -329,9 +329,11 @@ describe('test/service/ratelimit_test.go', () => {
     })
     const metadata = dynamic_metadata.fields.find(({ key }: { key: string }) => key === 'metadata')
     expect(metadata.value.struct_value.fields).toMatchObject([
-      { key: 'pool', value: { struct_value: { fields: [{ key: 'name', value: { string_value: 'first' } }, {}] } } },
+      {
+        key: 'pool',
+        value: { struct_value: { fields: [{ key: 'name', value: { string_value: 'first' } }, {}] } },
+      },
     ])
-  })
   })
 })
 
