@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-test('examples/envoy limits by address, whatever X-Forwarded-For says, by key, and by tokens after the answer', async () => {
+test('FB-061: examples/envoy limits by address, whatever X-Forwarded-For says, by key, and by tokens after the answer', async () => {
   const service = await grpcBench(read('rules.yaml'))
   closing.push(() => service.close())
   const app = await application('app')
