@@ -16,7 +16,7 @@ describe('limiter', () => {
       policies: { api: { algorithm: 'token-bucket', limit: 2, period: '1s', burst: 4 } },
     })
     const decision = limiter.check('ada')
-    expectTypeOf(decision).toEqualTypeOf<Decision<'api'>>()
+    expectTypeOf(decision).toEqualTypeOf<Decision<'api', number>>()
     expect(decision).toMatchObject({
       allowed: true,
       policy: 'api',

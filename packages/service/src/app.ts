@@ -10,7 +10,6 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import type { ListenAddress } from './address.ts'
 import type { Bounds } from './bounds.ts'
 import { endConnectionsWhen } from './drain.ts'
 import { boundBytesInFlight } from './in-flight.ts'
@@ -73,11 +72,6 @@ export function createApp(bounds: Bounds, log: Log, stopping: () => boolean): Ap
   })
   app.setNotFoundHandler((request, reply) => notFound(app, request, reply))
   return app
-}
-
-/** @param name for the log. @returns where it listens, as a URL */
-export function listen(app: App, address: ListenAddress, name: string): Promise<string> {
-  return app.listen({ ...address, listenTextResolver: (url) => `${name} listens at ${url}` })
 }
 
 function sendProblem(reply: FastifyReply, found: ProblemBody): void {

@@ -42,7 +42,9 @@ const DURATION = /^(\d+(?:\.\d+)?)?\s*([a-z]+)$/
  */
 export function ticksOf(duration: number | string, path?: FieldPath): number {
   const ticks =
-    typeof duration === 'string' ? ticksOfText(duration, path) : exactTicks(duration, TICKS_PER_MS)
+    typeof duration === 'string'
+      ? ticksOfText(duration, path)
+      : exactTicks(typeof duration === 'number' ? duration : Number.NaN, TICKS_PER_MS)
   if (!(ticks > 0 && Number.isSafeInteger(ticks))) {
     throw new ConfigError(
       `${show(duration)} is not a duration: it must be more than 0, below 2^53 microseconds, and whole microseconds`,

@@ -39,6 +39,8 @@ export interface OperationParts {
   /** How long refusals are held back by limits that do not say: milliseconds or text. Default: not at all. */
   readonly tarpit?: number | string | undefined
   readonly timers?: Timers | undefined
+  /** Once it is aborted, answers that are held back are sent. */
+  readonly leaving?: AbortSignal | undefined
 }
 
 /** Answers held back at once; others are sent without delay. */
@@ -67,7 +69,7 @@ export function createOperations(parts: OperationParts): Operations {
         decision.allowed ? 0 : (bindingStep(decision)?.rule.tarpitMs ?? tarpitMs),
       )
       const longest = Math.max(0, ...waits)
-      if (longest > 0 && room.enter()) await room.wait(longest, undefined)
+      if (longest > 0 && room.enter()) await room.wait(longest, parts.leaving)
     },
     reset: (question) => resetRequest(pipeline, question),
     resetPolicy: async (domain, policy, key) => resetPolicy(pipeline, rules.live!.rules, domain, policy, key),
