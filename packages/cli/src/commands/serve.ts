@@ -4,6 +4,7 @@ import type { Io } from '../io.ts'
 import { pageUrl } from '../pages.ts'
 import { loadRulesWith } from '../rules.ts'
 import { bannerOf } from '../serve/banner.ts'
+import { deadlineWarning } from '../serve/deadline-warning.ts'
 import { flagsOf } from '../serve/flags.ts'
 import { logStream } from '../serve/log-stream.ts'
 import { SERVE_OPTIONS } from '../serve/options.ts'
@@ -41,6 +42,8 @@ ${STORE_NOTES}`,
     const warn = (message: string): void => void io.stderr.write(`sluice: ${message}\n`)
     for (const stray of strayVariables(io.env, SERVE_OPTIONS))
       warn(`${stray} See ${pageUrl('cli.md#settings')}`)
+    const unfit = deadlineWarning(settings)
+    if (unfit !== undefined) warn(unfit)
     const { storeUrl, logLevel, logFormat, ...options } = settings
     if (from('store') === '--store') warnOfPassword(storeUrl, io)
     let close = async (): Promise<void> => undefined
