@@ -221,8 +221,8 @@ export const SERVE_OPTIONS: ServeOptionRows = {
   readiness: {
     kind: 'text',
     value: 'NEEDS',
-    choices: ['store', 'process'],
-    help: 'what /readyz needs for 200; without store, a store that does not answer is a warning there',
+    choices: ['process', 'store'],
+    help: 'what must answer so that /readyz is 200: the process alone, which warns of its store, or the store too',
     default: 'process',
     to: (needs) => (needs === 'store' ? { readiness: 'store' } : {}),
   },
