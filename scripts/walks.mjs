@@ -16,7 +16,7 @@ const vitest = (env, ...files) => ({ env, command: ['npx', 'vitest', 'run', ...f
 
 /** What one round runs: some minutes each on an idle machine, all together about a quarter of an hour. */
 const JOBS = {
-  'changed rules': vitest({ SLUICE_CHANGES: 150 }, `${LIMITER}/stores/changed-rule.services.test.ts`),
+  'changed rules': vitest({ SLUICE_CHANGES: 1_000 }, `${LIMITER}/stores/changed-rule.services.test.ts`),
   'own clocks': vitest({ SLUICE_MOMENTS: 60 }, `${LIMITER}/stores/own-clocks.services.test.ts`),
   'giving back': vitest(
     { SLUICE_WALKS: 300 },

@@ -20,6 +20,7 @@ async function serve(folder) {
   const { http } = await service.start()
   const delays = monitorEventLoopDelay({ resolution: 5 })
   delays.enable()
+  process.on('disconnect', () => process.exit()) // whoever asked is gone
   process.on('message', () => {
     globalThis.gc()
     const { heapUsed, external, rss } = process.memoryUsage()
