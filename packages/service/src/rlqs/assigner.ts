@@ -46,7 +46,7 @@ export class Assigner {
   readonly #settings: AssignSettings & AssignBounds
   readonly #streams = new Map<Stream, Map<string, Entry>>()
   readonly #counters = new Map<string, Counter>()
-  readonly #startedAt: number
+  #startedAt = Number.NEGATIVE_INFINITY
   #find: FindTarget
   /** Buckets that were not held against the present rules yet. */
   #stale: Entry[] = []
@@ -55,9 +55,13 @@ export class Assigner {
   readonly uses: PolicyUses = new PolicyUses()
   readonly passedOver: Record<PassedOver, number> = { unknown: 0, unreadable: 0, 'too many': 0 }
 
-  constructor(settings: AssignSettings & AssignBounds, find: FindTarget, now: number) {
+  constructor(settings: AssignSettings & AssignBounds, find: FindTarget) {
     this.#settings = settings
     this.#find = find
+  }
+
+  /** Proxies may come from now on; those that were connected to a service before come back in the next seconds. */
+  start(now: number): void {
     this.#startedAt = now
   }
 

@@ -101,7 +101,8 @@ export class Bench {
   readonly proxies: readonly ModelProxy[]
 
   constructor(find: FindTarget, proxies: readonly ModelProxy[], settings: Partial<typeof SETTINGS> = {}) {
-    this.assigner = new Assigner({ ...SETTINGS, ...settings }, find, 0)
+    this.assigner = new Assigner({ ...SETTINGS, ...settings }, find)
+    this.assigner.start(0)
     this.proxies = proxies
   }
 
