@@ -15,6 +15,8 @@ import { Tallies } from './observe/tallies.ts'
 import type { DescriptorModes } from './operations/asked-steps.ts'
 import { descriptorDecider } from './operations/descriptors.ts'
 import { createOperations } from './operations/operations.ts'
+import { assignmentsOf } from './rlqs/assignments.ts'
+import { reportRlqs } from './rlqs/metrics.ts'
 import { DEFAULT_DEADLINE_MS } from './rls/deadline.ts'
 import { shouldRateLimit } from './rls/handler.ts'
 import { reportRls, rlsReloads, rlsTimes } from './rls/metrics.ts'
@@ -66,7 +68,10 @@ export function assemble(
   const { rls = {} } = options
   const rlsTallies = new RlsTallies(rls.nearLimitRatio, rlsTimes(metrics.registry))
   reportRls(metrics.registry, rlsTallies)
+  const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
+  if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
   observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
+  observers.add(assignments.observe)
   const rules = new LiveRules({
     paths: options.rules,
     settleMs: settleMsOf(options.watch),
@@ -109,6 +114,7 @@ export function assemble(
         ? undefined
         : grpcServer({
             shouldRateLimit: rateLimit,
+            assignments,
             readiness,
             log,
             deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,

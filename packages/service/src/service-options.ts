@@ -24,6 +24,7 @@ import { addressOf, grpcAddressOf } from './address.ts'
 import type { Bounds } from './bounds.ts'
 import type { TlsFiles } from './grpc/certificates.ts'
 import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
+import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
 
@@ -57,6 +58,8 @@ export interface ServiceOptions {
   readonly grpcTls?: TlsFiles
   /** How requests of Envoy's rate limit API are answered, over gRPC and at `/json`. */
   readonly rls?: RlsOptions
+  /** How limits with `assign: rlqs` are assigned to proxies, over gRPC. */
+  readonly rlqs?: RlqsOptions
   /** `HOST:PORT` of the admin address, which needs no password: keep it private. Default `127.0.0.1:6070`. */
   readonly admin?: string
   /**
@@ -129,6 +132,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
       ['cert', 'key'],
     ),
     rls: objectOf<RlsOptions>(rlsFields),
+    rlqs: objectOf<RlqsOptions>(rlqsFields),
     admin: address,
     adminHosts: listOf(textCheck),
     tarpit: tarpitCheck,

@@ -121,6 +121,22 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     help: 'for how long calls on it may then go on',
     to: (maxConnectionAgeGraceMs) => ({ rls: { maxConnectionAgeGraceMs } }),
   },
+  'rlqs-ttl': {
+    kind: 'time',
+    value: 'TIME',
+    help: 'how long what is assigned to a proxy is good, 15s to 1h, in whole seconds',
+    default: '30s',
+    see: 'envoy/rlqs.md',
+    to: (ttlMs) => ({ rlqs: { ttlMs } }),
+  },
+  'rlqs-nodes': {
+    kind: 'number',
+    value: 'N',
+    help: 'services that assign the same limits to proxies, each of them an even part',
+    default: '1',
+    see: 'envoy/rlqs.md',
+    to: (nodes) => ({ rlqs: { nodes } }),
+  },
   'descriptors-shadow': {
     kind: 'flag',
     help: 'limits that Envoy asks for refuse nothing, they report alone',

@@ -1,4 +1,5 @@
 import {
+  assignErrors,
   keyLookup,
   type Limit,
   type OnMissingKey,
@@ -102,6 +103,9 @@ export function limitOf(written: LimitText, source: FileSource, path: Path, repo
   const units = typeof cost === 'number' ? cost : 0
   const finish = quotaReader({ options, anchor, cost: units, base: path }, report)
   checkCallers(written, path, report)
+  for (const error of assignErrors({ ...options, cost, key })) {
+    report([...path, ...(error.path ?? [])], error.message)
+  }
   return {
     name,
     ...(when !== undefined && { when }),

@@ -14,6 +14,8 @@ import type { GrpcAddress } from '../address.ts'
 import type { Readiness } from '../admin/health.ts'
 import type { Log } from '../app.ts'
 import { OperationError } from '../operations/operation-error.ts'
+import type { Assignments } from '../rlqs/assignments.ts'
+import type { QuotaCall } from '../rlqs/stream.ts'
 import { withinMsOf } from '../rls/deadline.ts'
 import type { ShouldRateLimit } from '../rls/handler.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/messages.ts'
@@ -24,6 +26,7 @@ import { reflection } from './reflection.ts'
 
 export interface GrpcParts {
   readonly shouldRateLimit: ShouldRateLimit
+  readonly assignments: Assignments
   readonly readiness: Readiness
   readonly log: Log
   /** Milliseconds for a decision, where the caller does not say how long it waits. */
@@ -49,6 +52,7 @@ const MOST_CALLS = 1_000
 const PING_EVERY = 60_000
 
 const RLS = 'envoy.service.ratelimit.v3.RateLimitService'
+const RLQS = 'envoy.service.rate_limit_quota.v3.RateLimitQuotaService'
 const REFLECTIONS = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection']
 
 /** @throws ConfigError for files of TLS that cannot be used */
@@ -68,6 +72,7 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
   const add = (name: string, implementation: UntypedServiceImplementation): void =>
     server.addService(serviceOf(all, name), implementation)
   add(RLS, { ShouldRateLimit: rateLimitCall(parts) })
+  add(RLQS, { StreamRateLimitQuotas: quotaStream(parts) })
   add('grpc.health.v1.Health', healthService(parts.readiness))
   for (const name of REFLECTIONS) add(name, { ServerReflectionInfo: reflection() })
   const secured = tls === undefined ? undefined : fileCredentials(tls, log)
@@ -81,11 +86,13 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
         )
       })
       const url = 'path' in address ? at : `${bracketed(address.host)}:${port}`
+      parts.assignments.start()
       log.info(`grpc listens at ${url}`)
       return url
     },
     async drain(ms) {
       secured?.close()
+      parts.assignments.stop()
       await new Promise<void>((resolve) => {
         const timer = setTimeout(() => {
           server.forceShutdown()
@@ -120,8 +127,16 @@ function rateLimitCall({
   }
 }
 
+function quotaStream({ assignments, tls }: GrpcParts): (call: QuotaCall) => void {
+  return (call) => {
+    const refusal = refusedName(call, tls?.clientName)
+    if (refusal === undefined) assignments.serve(call)
+    else call.emit('error', { code: status.UNAUTHENTICATED, details: refusal })
+  }
+}
+
 function refusedName(
-  call: ServerUnaryCall<unknown, unknown>,
+  call: Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>,
   wanted: string | undefined,
 ): string | undefined {
   if (wanted === undefined) return undefined

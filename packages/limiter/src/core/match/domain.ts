@@ -48,6 +48,8 @@ export interface LimitOptions extends AlgorithmSettings {
   readonly spread?: boolean
   /** Units, ≥ 2, that a node may take ahead from a shared store. */
   readonly prefetch?: number
+  /** `rlqs`: the service assigns parts of the limit to proxies, who decide by themselves. */
+  readonly assign?: 'rlqs'
 }
 
 /** Conditions, all of which must hold; each lists alternatives. */
@@ -147,6 +149,7 @@ const optionFields: OptionFields<LimitOptions> = {
   retryAfter: ruleFields.retryAfter,
   tarpit: ruleFields.tarpit,
   prefetch: ruleFields.prefetch,
+  assign: ruleFields.assign,
 }
 const NEEDED_OPTIONS = ['algorithm', 'onLimit', 'mode', 'onStoreError'] as const
 
