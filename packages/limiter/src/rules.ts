@@ -28,6 +28,7 @@ export type {
   Domain,
   Limit,
   LimitOptions,
+  NetworkLimit,
   OnMissingKey,
   PlanQuota,
   Quota,
