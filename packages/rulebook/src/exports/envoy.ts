@@ -26,7 +26,7 @@ export const envoy: ExportTarget = {
       for (const difference of [...made.differences, ...lossesOf(limit)]) note(true, difference)
       rules.push(made)
     }
-    notes.push(...passedOver(domain, ['descriptors', 'network']))
+    notes.push(...passedOver(domain, ['descriptors']))
     const intro = [
       `Limits of ${shown(domain.name)}, by sluice export envoy. Name this file in the http_filters, before the router:`,
       '  - name: sluice',

@@ -26,7 +26,7 @@ export const haproxy: ExportTarget = {
       for (const difference of [...made.differences, ...lossesOf(limit)]) note(true, difference)
       rules.push(made)
     }
-    notes.push(...passedOver(domain, ['descriptors', 'network']))
+    notes.push(...passedOver(domain, ['descriptors']))
     const intro = [
       `Limits of ${shown(domain.name)}, by sluice export haproxy. Name this file with -f before your own, and write`,
       'frontend NAME from sluice; timeouts and the like belong to the frontend.',
@@ -124,6 +124,6 @@ function differenceOf({ kind, limit, period, burst }: Shape, window: number): st
     case 'window':
       return `its window slides: ${limit} at once, but around the end of a window the next ${limit} come one by one over ${timeText(window)}, where the rule admits them at once`
     default:
-      return `the windows of a key begin with its first request, not with the clock: near the limit up to ${limit} requests of a burst may be decided otherwise, never more than the rule’s own worst case`
+      return `the windows of a key begin with its first request, not with the clock: near the limit up to ${limit} requests of a burst may be decided otherwise, never more than the rule admits at worst`
   }
 }

@@ -28,7 +28,7 @@ export const nginx: ExportTarget = {
       for (const difference of [...made.differences, ...lossesOf(limit)]) note(true, difference)
       rules.push('', ...made.lines)
     }
-    notes.push(...passedOver(domain, ['descriptors', 'network']))
+    notes.push(...passedOver(domain, ['descriptors']))
     const intro = [
       `Limits of ${shown(domain.name)}, by sluice export nginx. Include this file in http { }, once.`,
       'A server or location with a limit_req or limit_conn of its own does not have these.',

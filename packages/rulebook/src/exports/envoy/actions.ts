@@ -12,7 +12,7 @@ export interface EnvoyActions {
 export function envoyActions({ name, key, when = {}, exempt, onMissingKey }: Limit): EnvoyActions | string {
   const headers = matchersOf(when)
   if (typeof headers === 'string') return headers
-  if (exempt.length > 0) return 'some callers are exempt, and Envoy’s limits know no exceptions'
+  if (exempt.length > 0) return 'some callers are exempt, and the limits of Envoy know no exceptions'
   const rule = { descriptor_key: 'sluice', descriptor_value: name }
   const actions: object[] = [
     headers.length > 0 ? { header_value_match: { ...rule, headers } } : { generic_key: rule },
@@ -42,7 +42,7 @@ function actionOf(part: ProxyPart, key: string): object | string {
     case 'host':
       return 'it counts by host, and Envoy would count host:port and capitals apart'
     case 'cookie':
-      return 'it counts by a cookie, and Envoy’s limits cannot read one'
+      return 'it counts by a cookie, and the limits of Envoy cannot read one'
   }
 }
 
@@ -53,7 +53,7 @@ const DOT_SEGMENT = '[^?#]*/(?:\\.|%2e){1,2}(?:[/?#].*)?'
 function matchersOf({ method, path, host, header = {}, query, ip }: When): object[] | string {
   const found: object[] = []
   if (query !== undefined) return 'it compares a parameter, which has many spellings'
-  if (ip !== undefined) return 'it is for some addresses only, and Envoy’s limits cannot compare them'
+  if (ip !== undefined) return 'it is for some addresses only, and the limits of Envoy cannot compare them'
   if (method !== undefined) found.push(oneOf(':method', method))
   const paths = path?.map((glob) => pathPattern(glob, orEscaped))
   if (paths?.includes(undefined)) return 'its path has an escape, two **, or three * in one segment'

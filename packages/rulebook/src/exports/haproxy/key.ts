@@ -53,7 +53,7 @@ export function haproxyKey({ key, when = {}, exempt, onMissingKey }: Limit, id: 
           .join('')}${all.length > 1 ? ',sha2(256),hex' : ''}`
   if (onMissingKey === 'share' && present.length > 0) {
     set(variable, 'str(none)', conditions)
-    set(variable, joined, [...conditions, ...present])
+    set(variable, joined, [`{ var(${variable}) -m found }`, ...present])
   } else set(variable, joined, [...conditions, ...present])
   return { variable: `var(${variable})`, type: 'string len 65', lines }
 }

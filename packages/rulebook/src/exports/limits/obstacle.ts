@@ -29,22 +29,18 @@ export function lossesOf({ soft, jitter, tarpit, retryAfter }: Limit): string[] 
     ...(soft === undefined ? [] : [`nothing is marked from ${soft * 100}% on (soft)`]),
     ...(jitter === undefined ? [] : ['Retry-After has no jitter']),
     ...(tarpit === undefined ? [] : [`refusals are not held back for ${timeText(tarpit)} (tarpit)`]),
-    ...(retryAfter === undefined ? [] : ['the form of Retry-After is the proxy’s (retry_after)']),
+    ...(retryAfter === undefined ? [] : ['Retry-After has the form of the proxy (retry_after)']),
   ]
 }
 
 /** One note for each of a domain's rules that such a program does not read. */
-export function passedOver(
-  domain: Domain,
-  lists: readonly ('limits' | 'descriptors' | 'network')[],
-): ExportNote[] {
+export function passedOver(domain: Domain, lists: readonly ('limits' | 'descriptors')[]): ExportNote[] {
   const reasons = {
     limits: 'a firewall sees ports and addresses, not requests',
     descriptors: 'what makes its descriptors is in the configuration of the proxy',
-    network: 'it is for firewalls: export it for nftables',
   }
   return lists.flatMap((list) =>
-    (domain[list] ?? []).map((rule) => ({
+    domain[list].map((rule) => ({
       rule: 'name' in rule ? rule.name : rule.key,
       exported: false,
       message: reasons[list],

@@ -22,12 +22,13 @@ export function pattern(expression: string, flags: '~' | '~*' = '~'): string {
 export function networkMap(v4: number, v6: number): string[] {
   const name = networkVariable(v4, v6)
   const [four, six] = [v4 / 8, v6 / 8]
-  const take = (bytes: number, of: number): string => `(?<${name.slice(1)}_x>.{${bytes}}).{${of - bytes}}`
+  const take = (letter: string, bytes: number, of: number): string =>
+    `(?<${name.slice(1)}_${letter}>.{${bytes}})${of > bytes ? `.{${of - bytes}}` : ''}`
   const pairs = [
-    `${pattern(`(?s)${take(four, 4)}`)} "4${name}_x"`,
-    `${pattern(`(?s)\\x00{10}\\xff\\xff${take(four, 4).replace('_x>', '_y>')}`)} "4${name}_y"`,
-    `${pattern(`(?s)\\x00\\x64\\xff\\x9b\\x00{8}${take(four, 4).replace('_x>', '_z>')}`)} "4${name}_z"`,
-    `${pattern(`(?s)${take(six, 16).replace('_x>', '_w>')}`)} "6${name}_w"`,
+    `${pattern(`(?s)${take('x', four, 4)}`)} "4${name}_x"`,
+    `${pattern(`(?s)\\x00{10}\\xff\\xff${take('y', four, 4)}`)} "4${name}_y"`,
+    `${pattern(`(?s)\\x00\\x64\\xff\\x9b\\x00{8}${take('z', four, 4)}`)} "4${name}_z"`,
+    `${pattern(`(?s)${take('w', six, 16)}`)} "6${name}_w"`,
   ]
   return map('$binary_remote_addr', name, ['default ""', ...pairs])
 }
