@@ -191,7 +191,7 @@ export async function agreement(
       if (theirs) admitted += 1
     }
     clock.set(Math.round(now() * 1_000))
-    await wait(limiter.peek('one').moreAfterMs + step * (steps + 0.5))
+    await wait((limiter.peek('one').moreAfterMs ?? 0) + step * (steps + 0.5))
   }
   return { calls, alike, admitted }
 }

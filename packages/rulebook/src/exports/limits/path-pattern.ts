@@ -37,12 +37,9 @@ export function plainly(char: string): string {
   return /\w/.test(char) ? char : `\\${char}`
 }
 
-/** As it stands, or as an escape, in either case. */
+/** As it stands, or as an escape; for expressions that do not tell capitals apart. */
 export function orEscaped(char: string): string {
-  const codes = new Set(
-    [char.toLowerCase(), char.toUpperCase()].map((each) => each.charCodeAt(0).toString(16)),
-  )
-  return `(?:${[plainly(char), ...[...codes].map((code) => `%${code}`)].join('|')})`
+  return `(?:${plainly(char)}|%${char.charCodeAt(0).toString(16)})`
 }
 
 /** Text that is compared exactly, and can stand in every configuration. */
