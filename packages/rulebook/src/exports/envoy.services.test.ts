@@ -126,6 +126,8 @@ limits:
     when: { method: POST, path: [/login, "/api/:v/a-rather-long-name-of-a-resource-of-ours(1)/find*"], host: ["*.example.com"], header: { x-client: ["a'b\\"$x;{ #", "c|d", e] } }
     key: ["header:x-user", method]
     limit: 3/hour
+  - { name: longest, when: { path: /${'sk'.repeat(39)} }, key: [ip], limit: 1/hour }
+  - { name: longest of signs, when: { path: "/${'a('.repeat(8)}*" }, key: [ip], limit: 1/hour }
 `,
       async (port) => {
         const headers = { host: 'WWW.example.com:80', 'x-client': 'a\'b"$x;{ #', 'x-user': 'ada' }
