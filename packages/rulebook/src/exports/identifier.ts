@@ -13,6 +13,7 @@ export function identifierOf(name: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^_|_$/g, '')
+    .replace(/^(?![a-z])/, 'r') // a name begins with a letter in nftables
     .slice(0, MOST)
   return `${readable}_${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
 }

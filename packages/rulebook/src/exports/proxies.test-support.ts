@@ -18,6 +18,21 @@ export const env: NodeJS.ProcessEnv = {
   PATH: `${PROGRAMS}:${process.env.PATH}:/usr/sbin:/sbin`,
 }
 
+/** Names that would be something else where they stand unescaped. */
+export const HOSTILE_NAMES: readonly string[] = [
+  '"; } deny all; #',
+  "' } ; drop #",
+  '\\',
+  'a\\\\',
+  `\`id\` $(id) $\{x} $y %[src]`,
+  '{"a":[1]} - b: c',
+  '~^.*$',
+  '-j ACCEPT',
+  '*',
+  '404',
+  'include /etc/passwd',
+]
+
 /** What is exported of the only domain in a rulebook's text. */
 export function exported(target: ExportTargetName, rulebook: string, options: ExportOptions = {}): Exported {
   const [domain] = loadText(rulebook)
