@@ -1,7 +1,7 @@
 import { ConfigError } from '@sluice/limiter'
 import { nearest } from '@sluice/limiter/errors'
 import { checkOptions, objectOf, textCheck, wholeFrom } from '@sluice/limiter/options'
-import type { Domain } from '@sluice/limiter/rules'
+import { compile, type Domain } from '@sluice/limiter/rules'
 import { envoy } from './envoy.ts'
 import { haproxy } from './haproxy.ts'
 import { nftables } from './nftables.ts'
@@ -30,13 +30,14 @@ const MOST_KEYS = 10_000_000
 /**
  * A domain's rules as the configuration of a proxy or firewall, and notes on those that it cannot have. The same rules
  * give the same text, byte for byte.
- * @throws ConfigError for an unknown target, format or option
+ * @throws ConfigError for an unknown target, format or option, and for what is no domain
  * @example
  * const [shop] = await loadRulebook(['rules/'])
  * const { text, notes } = exportRules('nginx', shop)
  */
 export function exportRules(target: ExportTargetName, domain: Domain, options: ExportOptions = {}): Exported {
   checkOptions(options, OPTIONS)
+  compile([domain]) // throws for all that is no domain
   if (!Object.hasOwn(targets, target)) throw new ConfigError(unknown('target', target, exportTargets))
   const { format, keys = DEFAULT_KEYS } = options
   if (keys > MOST_KEYS) throw new ConfigError(`keys must be at most ${MOST_KEYS}, not ${keys}`)

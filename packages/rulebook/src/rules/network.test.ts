@@ -78,6 +78,7 @@ describe('a network rule', () => {
     ['name: a, port: 80, key: [ip], limit: 5/secnd', /did you mean "5\/second"/],
     ['name: a, port: 80, key: [ip], count: open', /"limit" is missing/],
     ['name: a, port: 80, key: [ip], limit: 5/calendar-day', /cannot be a calendar period/],
+    ['name: a, port: 80, key: [ip], limit: 5/100us', /needs a period of whole milliseconds/],
     ['name: a, port: 80, key: [ip], limit: 0/second', /0 would refuse everything/],
     ['name: a, port: 80, key: [ip], limit: 5000000000/second', /more than 2\^32−1/],
     ['name: a, port: 80, key: [ip], count: open, limit: 5/second', /needs a number without a period/],

@@ -119,6 +119,7 @@ function amountOf(
     report([...path, 'limit'], `${why}: write COUNT/PERIOD, such as 20/second`)
     return { limit: isWhole ? limit : limit.limit, period: 1_000, burst: burst ?? 1 }
   }
+  if (!Number.isInteger(limit.period)) report([...path, 'limit'], 'needs a period of whole milliseconds')
   if (limit.limit === 0 || limit.limit > MOST) {
     const why =
       limit.limit === 0 ? '0 would refuse everything: close the port instead' : 'is more than 2^32−1'

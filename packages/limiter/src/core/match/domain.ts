@@ -127,7 +127,7 @@ export interface NetworkLimit {
   readonly count: 'connections' | 'packets' | 'open'
   /** Whole, ≥ 1. */
   readonly limit: number
-  /** Milliseconds, > 0; absent with `open`. */
+  /** Milliseconds, whole, ≥ 1; absent with `open`. */
   readonly period?: number
   /** How many at once, ≥ 1; absent with `open`. */
   readonly burst?: number
@@ -222,6 +222,25 @@ export const descriptorCheck: OptionCheck = objectOf<Descriptor>(
     source: anything,
   },
   ['key', 'shadowMode', 'quotaMode', 'detailedMetric', 'valueToMetric', 'shareThreshold', 'descriptors'],
+)
+
+/** What a network rule may be. */
+export const networkLimitCheck: OptionCheck = objectOf<NetworkLimit>(
+  {
+    name: textCheck,
+    protocol: oneOf('tcp', 'udp'),
+    port: TEXTS,
+    key: TEXTS,
+    count: oneOf('connections', 'packets', 'open'),
+    limit: wholeFrom(1),
+    period: wholeFrom(1),
+    burst: wholeFrom(1),
+    onLimit: oneOf('drop', 'reset'),
+    onFull: oneOf('open', 'closed'),
+    exempt: TEXTS,
+    source: anything,
+  },
+  ['name', 'protocol', 'port', 'key', 'count', 'limit', 'onLimit', 'onFull', 'exempt'],
 )
 
 /** What domains may be; their rules are looked at one by one, to name each. */
