@@ -1,5 +1,5 @@
 import type { NetworkLimit } from '@sluice/limiter/rules'
-import { type Family, familiesOf, fullAfter, networkText, noRate, rateText } from './firewall/family.ts'
+import { type Family, familiesOf, fullAfter, noRate, rateText, ruleText } from './firewall/family.ts'
 import { iptables } from './firewall/iptables.ts'
 import { identifierOf } from './identifier.ts'
 import { passedOver } from './limits/obstacle.ts'
@@ -21,7 +21,7 @@ export const nftables: ExportTarget = {
         noteFor(rule, notes)(false, noRate(rule))
         continue
       }
-      const about = comment(`${shown(rule.name)}: ${networkText(rule)}`)
+      const about = comment(`${shown(rule.name)}: ${ruleText(rule)}`)
       const families = familiesOf(rule)
       sets.push(...families.flatMap((family) => setOf(rule, family, keys)))
       rules.push(about, ...families.flatMap((family) => rulesOf(rule, family, rate)))

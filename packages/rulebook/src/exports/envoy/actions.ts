@@ -48,7 +48,7 @@ function actionOf(part: ProxyPart, key: string): object | string {
 }
 
 /** One condition: any of these holds for a header. */
-interface Condition {
+interface HeaderCondition {
   readonly name: string
   readonly anyOf: readonly object[]
 }
@@ -63,8 +63,8 @@ const MOST_INSTRUCTIONS = 80
 const ODD_PATH = '[^?#]*(?:/\\.\\.?(?:[/?#].*)?|%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae]).*)'
 
 /** Conditions as Envoy reads them; its path has the query behind it. */
-function conditionsOf({ method, path, host, header = {}, query, ip }: When): Condition[] | string {
-  const found: Condition[] = []
+function conditionsOf({ method, path, host, header = {}, query, ip }: When): HeaderCondition[] | string {
+  const found: HeaderCondition[] = []
   if (query !== undefined) return 'it compares a parameter, which has many spellings'
   if (ip !== undefined) return 'it is for some addresses only, and the limits of Envoy cannot compare them'
   if (method !== undefined) found.push({ name: ':method', anyOf: method.map(exactly) })
@@ -107,7 +107,7 @@ function like(expression: string): object {
 }
 
 /** An entry of the descriptor, unless each of the matchers fails: so Envoy says "any of". */
-function holds({ name, anyOf }: Condition, key: string): object {
+function holds({ name, anyOf }: HeaderCondition, key: string): object {
   const headers = anyOf.map((string_match) => ({
     name,
     string_match,

@@ -49,7 +49,7 @@ export function noRate({ limit, period }: NetworkLimit): string {
 }
 
 /** What a network rule says, for a comment. */
-export function networkText({ limit, period, burst, count, protocol, port }: NetworkLimit): string {
+export function ruleText({ limit, period, burst, count, protocol, port }: NetworkLimit): string {
   const amount =
     period === undefined ? `${limit} ${count}` : `${limit} ${count} in ${timeText(period)}, ${burst} at once`
   return `${amount}, ${protocol} ${port.join(', ')}`

@@ -2,7 +2,7 @@ import type { Domain, NetworkLimit } from '@sluice/limiter/rules'
 import { identifierOf } from '../identifier.ts'
 import { comment, noteFor, shown, withNotes } from '../notes.ts'
 import type { Exported, ExportNote } from '../target.ts'
-import { type Family, familiesOf, fullAfter, networkText, noRate, rateText } from './family.ts'
+import { type Family, familiesOf, fullAfter, noRate, rateText, ruleText } from './family.ts'
 
 /** hashlimit: the largest burst, the highest rate. */
 const MOST_BURST = 1_000_000
@@ -27,7 +27,7 @@ export function iptables(domain: Domain, keys: number, notes: ExportNote[]): Exp
     if (rule.key.length > 0 && rule.period === undefined)
       note(true, `the table of connlimit has no size: ${keys} clients and on_full do not hold`)
     rules.push(
-      comment(`${shown(rule.name)}: ${networkText(rule)}`),
+      comment(`${shown(rule.name)}: ${ruleText(rule)}`),
       ...familiesOf(rule).flatMap((family) => linesOf(rule, family, rate, keys)),
     )
   }

@@ -1,3 +1,4 @@
+import { algorithms } from '@sluice/limiter/algorithms'
 import type { Domain, Limit } from '@sluice/limiter/rules'
 import { shown } from '../notes.ts'
 import type { ExportNote } from '../target.ts'
@@ -13,7 +14,7 @@ export function obstacleOf(limit: Limit, { limits }: Domain): string | undefined
   if (cost !== 1) return `a request costs ${cost}, and there each counts as 1`
   if (mode === 'shadow') return 'it only reports (mode: shadow), and there a limit refuses'
   if (onLimit === 'deprioritize') return 'it lowers a priority, and there a limit refuses'
-  if (onLimit === 'delay' && algorithm !== 'leaky-bucket') return 'it delays past its soft limit'
+  if (onLimit === 'delay' && !algorithms[algorithm].traits.queues) return 'it delays past its soft limit'
   if (onMissingKey === 'deny') return 'it refuses requests without a part of its key'
   if (limit.overrides.length > 0) return 'it has other limits for some callers (overrides)'
   if (limit.block !== undefined)

@@ -1,4 +1,4 @@
-import type { AlgorithmName } from '@sluice/limiter/algorithms'
+import { algorithms } from '@sluice/limiter/algorithms'
 import type { Limit, Quota } from '@sluice/limiter/rules'
 import { TICKS_PER_MS, ticksOf } from '@sluice/limiter/time'
 
@@ -17,14 +17,13 @@ type Kind =
   /** What is in use at one time. */
   | 'slots'
 
-const KINDS: Readonly<Record<AlgorithmName, Kind>> = {
-  'token-bucket': 'bucket',
-  gcra: 'bucket',
-  'leaky-bucket': 'queue',
-  'fixed-window': 'window',
-  'sliding-window-counter': 'sliding',
-  'sliding-window-log': 'log',
-  concurrency: 'slots',
+function kindOf({ algorithm }: Limit): Kind {
+  const { holds, queues, flows, aligned, ends } = algorithms[algorithm].traits
+  if (holds) return 'slots'
+  if (queues) return 'queue'
+  if (flows) return 'bucket'
+  if (!aligned) return 'log'
+  return ends ? 'window' : 'sliding'
 }
 
 /** The figures of a limit. */
@@ -40,11 +39,12 @@ export interface Shape {
 /** The shape of a limit with one quota, whose period is no calendar's. */
 export function shapeOf(limit: Limit): Shape {
   const { limit: count, period, burst = limit.burst ?? count } = limit.limit as Quota
+  const kind = kindOf(limit)
   return {
-    kind: KINDS[limit.algorithm],
+    kind,
     limit: count,
     period: ticksOf(period as number | string) / TICKS_PER_MS,
-    burst: KINDS[limit.algorithm] === 'bucket' || KINDS[limit.algorithm] === 'queue' ? burst : count,
+    burst: kind === 'bucket' || kind === 'queue' ? burst : count,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Limit, When } from '@sluice/limiter/rules'
 import { networksOf } from '../limits/network-text.ts'
 import { hostPattern, isPlain, pathPattern, plainly } from '../limits/path-pattern.ts'
 import { type ProxyPart, proxyPart } from '../limits/proxy-part.ts'
-import { geo, map, networkVariable, pattern } from './maps.ts'
+import { geoLines, mapLines, networkVariable, pattern } from './maps.ts'
 
 /** What a limit counts by, as a variable that is empty for requests that it is not for: nginx does not count these. */
 export interface NginxKey {
@@ -25,7 +25,7 @@ export function nginxKey(limit: Limit, id: string): NginxKey | string {
   if (limit.exempt.length > 0) {
     const exempt = networksOf(limit.exempt)
     if (exempt === undefined) return 'some values of its key are exempt, which are no addresses'
-    conditions.push((name) => geo([...exempt.v4, ...exempt.v6], name, true))
+    conditions.push((name) => geoLines([...exempt.v4, ...exempt.v6], name, true))
   }
 
   const lines: string[] = []
@@ -40,7 +40,7 @@ export function nginxKey(limit: Limit, id: string): NginxKey | string {
     'p',
     parts
       .filter(({ kind }) => kind === 'header' || kind === 'cookie')
-      .map((part) => (name) => map(variableOf(part), name, ['default 1', '"" 0'])),
+      .map((part) => (name) => mapLines(variableOf(part), name, ['default 1', '"" 0'])),
   )
   let value = parts.length === 0 ? 'all' : parts.map(variableOf).join('\\n') // no part holds the end of a line
   if (limit.onMissingKey === 'share' && present.length > 0) {
@@ -95,7 +95,7 @@ function headerVariable(name: string): string {
 function conditionsOf({ method, path, host, header = {}, query, ip }: When): Definition[] | string {
   const found: Definition[] = []
   const anyOf = (source: string, patterns: readonly string[]): void =>
-    void found.push((name) => map(source, name, ['default 0', ...patterns.map((each) => `${each} 1`)]))
+    void found.push((name) => mapLines(source, name, ['default 0', ...patterns.map((each) => `${each} 1`)]))
   if (query !== undefined) return 'it compares a parameter, which has many spellings in nginx'
   if (method !== undefined)
     anyOf(
@@ -126,7 +126,7 @@ function conditionsOf({ method, path, host, header = {}, query, ip }: When): Def
   }
   if (ip !== undefined) {
     const { v4, v6 } = networksOf(ip)!
-    found.push((name) => geo([...v4, ...v6], name))
+    found.push((name) => geoLines([...v4, ...v6], name))
   }
   return found
 }

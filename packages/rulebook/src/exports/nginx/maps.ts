@@ -1,10 +1,10 @@
 /** A variable that is made of another: lines of nginx's configuration. Values are trusted; patterns are quoted. */
-export function map(source: string, name: string, pairs: readonly string[]): string[] {
+export function mapLines(source: string, name: string, pairs: readonly string[]): string[] {
   return [`map "${source}" ${name} {`, ...pairs.map((pair) => `  ${pair};`), '}']
 }
 
 /** 1 for addresses inside (or, `outside`, for all others), else 0. */
-export function geo(networks: readonly string[], name: string, outside = false): string[] {
+export function geoLines(networks: readonly string[], name: string, outside = false): string[] {
   const [inside, others] = outside ? ['0', '1'] : ['1', '0']
   return [`geo ${name} {`, `  default ${others};`, ...networks.map((each) => `  ${each} ${inside};`), '}']
 }
@@ -30,7 +30,7 @@ export function networkMap(v4: number, v6: number): string[] {
     `${pattern(`(?s)\\x00\\x64\\xff\\x9b\\x00{8}${take('z', four, 4)}`)} "4${name}_z"`,
     `${pattern(`(?s)${take('w', six, 16)}`)} "6${name}_w"`,
   ]
-  return map('$binary_remote_addr', name, ['default ""', ...pairs])
+  return mapLines('$binary_remote_addr', name, ['default ""', ...pairs])
 }
 
 export function networkVariable(v4: number, v6: number): string {
