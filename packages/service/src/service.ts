@@ -1,22 +1,32 @@
+import { ConfigError } from '@sluice/limiter/errors'
 import { checkOptions } from '@sluice/limiter/options'
-import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP } from './address.ts'
-import { type App, listen } from './app.ts'
+import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf } from './address.ts'
+import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
+import { listen } from './listen.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
 import { type ServiceOptions, serviceOptions } from './service-options.ts'
+
+/** Where a service listens, as URLs; gRPC as `HOST:PORT` or `unix:PATH`, where it is spoken. */
+export interface Addresses {
+  readonly http: string
+  readonly admin: string
+  readonly grpc?: string
+}
 
 /** A limiter that others ask over the network. */
 export interface Service {
   /**
    * Loads the rulebook and listens; once.
    * @returns where, as URLs
-   * @throws RulebookError or ConfigError for a rulebook with mistakes; the system's error for an address in use
+   * @throws RulebookError or ConfigError for a rulebook with mistakes; ConfigError, with the path of the option, for an
+   * address in use
    */
-  start(): Promise<{ readonly http: string; readonly admin: string }>
+  start(): Promise<Addresses>
   /**
-   * Turns unready, takes no new connections, answers what is in flight and, for `idleMs`, what comes on idle
+   * Turns unready, takes no new connections, answers what is in flight (at once what a tarpit holds back) and, for `idleMs`, what comes on idle
    * connections, each answer with `Connection: close`; then closes. Asked again meanwhile, it cuts what is still open.
    */
   stop(): Promise<void>
@@ -33,6 +43,10 @@ export interface Service {
  */
 export function createService(options: ServiceOptions): Service {
   checkOptions(options, serviceOptions)
+  if (options.grpc === undefined && options.grpcTls !== undefined)
+    throw new ConfigError('grpcTls: files of TLS have no effect without an address for gRPC', {
+      path: ['grpcTls'],
+    })
   const { http = DEFAULT_HTTP, admin = DEFAULT_ADMIN, watch = true } = options
   const { drainMs = 10_000, idleMs = 2_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }
@@ -44,14 +58,18 @@ export function createService(options: ServiceOptions): Service {
   const { log, rules } = parts
 
   const stop = async (): Promise<void> => {
-    log.info('stopping')
+    const requests = parts.http.requestsInFlight()
+    log.info({ requests }, stoppingText(requests, drainMs))
     watcher?.close()
+    parts.answerHeld() // a wait of up to a minute would keep clients, and the process
     const idleUntil = performance.now() + Math.min(idleMs, drainMs)
     const drained = async (app: App): Promise<void> => {
       stopping = drain(app, hurried ? 0 : Math.max(0, idleUntil - performance.now()), hurried ? 0 : drainMs)
       await stopping.done
     }
+    const calls = parts.grpc?.drain(hurried ? 0 : drainMs)
     await drained(parts.http)
+    await calls
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
     log.info('stopped')
@@ -60,10 +78,14 @@ export function createService(options: ServiceOptions): Service {
     async start() {
       const loaded = await rules.reload()
       if (loaded.result === 'refused') throw loaded.error
+      await parts.lookAtStore()
       try {
+        const grpc =
+          options.grpc === undefined ? undefined : await parts.grpc!.listen(grpcAddressOf(options.grpc))
         const urls = {
           http: await listen(parts.http, addresses.http, 'http'),
           admin: await listen(parts.admin, addresses.admin, 'admin'),
+          ...(grpc !== undefined && { grpc }),
         }
         if (watch !== false) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)
@@ -85,4 +107,11 @@ export function createService(options: ServiceOptions): Service {
     reload: () => rules.reload(),
   }
   return service
+}
+
+/** What a service that stops waits for. Reservations are not among it: others settle them, or their time ends. */
+function stoppingText(requests: number, drainMs: number): string {
+  const most = `${drainMs / 1_000} s at most; a second signal ends at once`
+  if (requests === 0) return `stopping: no request is in flight, idle connections are closed; ${most}`
+  return `stopping: waits for ${requests} request${requests === 1 ? '' : 's'} in flight, ${most}`
 }

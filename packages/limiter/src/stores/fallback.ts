@@ -1,5 +1,5 @@
 import { admitted } from '../core/decide/combine.ts'
-import type { Figures } from '../core/decide/figures.ts'
+import type { StatedFigures } from '../core/decide/figures.ts'
 import { chargedAt } from '../core/decide/outcome.ts'
 import { canRefuse } from '../core/decide/role.ts'
 import type { Rule } from '../core/decide/rule.ts'
@@ -101,8 +101,18 @@ export class FallbackStore implements Store<true> {
       return await this.#ask(breakers, () => this.#store.decide(steps, peek))
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
-      return this.#degraded(steps, peek, Math.max(1, ...breakers.map(({ retryInMs }) => retryInMs)))
+      return this.#degraded(steps, peek, retryInMs(breakers))
     }
+  }
+
+  /**
+   * What the rules' `onStoreError` say, without asking the store: for a caller who cannot wait until `decide` answers.
+   * @example
+   * const late = new Promise((resolve) => setTimeout(resolve, 15)) // milliseconds
+   * const outcome = await Promise.race([store.decide(steps, false), late.then(() => store.without(steps, false))])
+   */
+  without(steps: readonly Step[], peek: boolean): Outcome {
+    return this.#degraded(steps, peek, retryInMs(this.#breakersOf(steps)))
   }
 
   /** Rejects with StoreError while the store does not answer: a correction must not get lost unnoticed. */
@@ -162,8 +172,9 @@ export class FallbackStore implements Store<true> {
         for (const breaker of breakers) breaker.spared()
         throw cause
       }
-      for (const breaker of breakers) breaker.failed()
+      // The reason first, so that whoever hears that the store is not asked any more knows why.
       this.#observe({ type: 'store-failed', error: cause })
+      for (const breaker of breakers) breaker.failed()
       throw cause instanceof StoreError ? cause : new StoreError('the store failed', { cause })
     }
     for (const breaker of breakers) breaker.succeeded()
@@ -171,7 +182,7 @@ export class FallbackStore implements Store<true> {
     return answer
   }
 
-  #degraded(steps: readonly Step[], peek: boolean, retryInMs: number): Outcome {
+  #degraded(steps: readonly Step[], peek: boolean, wait: number): Outcome {
     const closed = steps.some(({ rule }) => rule.onStoreError === 'closed' && canRefuse(rule.role))
     const own = steps.filter(({ rule }) => rule.onStoreError === 'local').map((step) => this.#localStep(step))
     // Where the request is refused anyway, nothing is charged.
@@ -182,7 +193,7 @@ export class FallbackStore implements Store<true> {
       const isLocal = step.rule.onStoreError === 'local'
       instants[i] = isLocal ? chargedAt(local, n) : local.at
       if (isLocal) return local.figures[n++]!
-      return step.rule.onStoreError === 'closed' ? refusing(step, retryInMs) : admitting(step)
+      return step.rule.onStoreError === 'closed' ? refusing(step, wait) : admitting(step)
     })
     const outcome = { allowed: admitted(steps, figures), at: local.at, figures, degraded: true } as const
     return local.instants === undefined ? outcome : { ...outcome, instants }
@@ -201,6 +212,11 @@ export class FallbackStore implements Store<true> {
   }
 }
 
+/** Milliseconds until all are asked again, at least 1. */
+function retryInMs(breakers: readonly Breaker[]): number {
+  return Math.max(1, ...breakers.map((breaker) => breaker.retryInMs))
+}
+
 /** A question that no store could answer says nothing of this one: else it could be made to look broken. */
 function isOurs(cause: unknown): boolean {
   return cause instanceof ConfigError || cause instanceof RangeError
@@ -212,27 +228,13 @@ function worstOf(breakers: readonly Breaker[]): BreakerState {
 }
 
 /** A closed step cannot say when its limit admits again; it can say when the store is asked again. */
-function refusing({ rule: { plan } }: Step, wait: number): Figures {
-  return {
-    allowed: false,
-    limit: plan.capacity,
-    remaining: 0,
-    retryAfterMs: wait,
-    moreAfterMs: wait,
-    resetAfterMs: wait,
-    delayMs: 0,
-  }
+function refusing({ rule: { plan } }: Step, wait: number): StatedFigures {
+  return { ...UNKNOWN, allowed: false, limit: plan.capacity, retryAfterMs: wait }
 }
 
-function admitting({ rule: { plan }, cost }: Step): Figures {
-  const remaining = Math.max(0, plan.capacity - cost)
-  return {
-    allowed: true,
-    limit: plan.capacity,
-    remaining,
-    retryAfterMs: 0,
-    moreAfterMs: null,
-    resetAfterMs: 0,
-    delayMs: 0,
-  }
+function admitting({ rule: { plan } }: Step): StatedFigures {
+  return { ...UNKNOWN, allowed: true, limit: plan.capacity, retryAfterMs: 0 }
 }
+
+/** What only the store could say. */
+const UNKNOWN = { remaining: null, moreAfterMs: null, resetAfterMs: null, delayMs: 0 } as const

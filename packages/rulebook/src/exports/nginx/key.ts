@@ -14,7 +14,7 @@ export interface NginxKey {
 }
 
 /** Defines one variable; the argument is its name. */
-type Definition = (name: string) => readonly string[]
+type VariableDefinition = (name: string) => readonly string[]
 
 /** The key of a limit, or the reason why nginx cannot have it. */
 export function nginxKey(limit: Limit, id: string): NginxKey | string {
@@ -29,7 +29,7 @@ export function nginxKey(limit: Limit, id: string): NginxKey | string {
   }
 
   const lines: string[] = []
-  const define = (prefix: string, definitions: readonly Definition[]): string[] =>
+  const define = (prefix: string, definitions: readonly VariableDefinition[]): string[] =>
     definitions.map((definition, index) => {
       const name = `$sluice_${prefix}${index + 1}_${id}`
       lines.push(...definition(name))
@@ -45,11 +45,15 @@ export function nginxKey(limit: Limit, id: string): NginxKey | string {
   let value = parts.length === 0 ? 'all' : parts.map(variableOf).join('\\n') // no part holds the end of a line
   if (limit.onMissingKey === 'share' && present.length > 0) {
     const own = `$sluice_k_${id}`
-    lines.push(...map(present.join(''), own, ['default none', `${ones(present.length)} "has\\n${value}"`]))
+    lines.push(
+      ...mapLines(present.join(''), own, ['default none', `${ones(present.length)} "has\\n${value}"`]),
+    )
     value = own
   } else holds.push(...present)
   const variable = `$sluice_key_${id}`
-  lines.push(...map(`1${holds.join('')}`, variable, ['default ""', `${ones(holds.length + 1)} "${value}"`]))
+  lines.push(
+    ...mapLines(`1${holds.join('')}`, variable, ['default ""', `${ones(holds.length + 1)} "${value}"`]),
+  )
   return { variable, lines, networks: parts.filter((part) => part.kind === 'ip') }
 }
 
@@ -92,8 +96,8 @@ function headerVariable(name: string): string {
   return `$http_${name.toLowerCase().replaceAll('-', '_')}`
 }
 
-function conditionsOf({ method, path, host, header = {}, query, ip }: When): Definition[] | string {
-  const found: Definition[] = []
+function conditionsOf({ method, path, host, header = {}, query, ip }: When): VariableDefinition[] | string {
+  const found: VariableDefinition[] = []
   const anyOf = (source: string, patterns: readonly string[]): void =>
     void found.push((name) => mapLines(source, name, ['default 0', ...patterns.map((each) => `${each} 1`)]))
   if (query !== undefined) return 'it compares a parameter, which has many spellings in nginx'
