@@ -17,13 +17,17 @@ import {
 const OF = 'type.googleapis.com/envoy.extensions.filters'
 
 /** Envoy with the exported limits in front of an application: checked with the filter in place, run with it in its file. */
-function behindEnvoy<T>(rulebook: string, body: (port: number) => Promise<T>): Promise<T> {
+function behindEnvoy<T>(
+  rulebook: string,
+  body: (port: number) => Promise<T>,
+  manager: object = {},
+): Promise<T> {
   return upstream(0, async (app) => {
     const port = await freePort()
     const { text } = exported('envoy', rulebook, { keys: 1_000 })
     const [{ name, typed_config }] = parse(text).resources
     return inFolder({ 'sluice.yaml': text }, async (folder) => {
-      const inPlace = JSON.stringify(bootstrap(port, app, { name, typed_config }))
+      const inPlace = JSON.stringify(bootstrap(port, app, { name, typed_config }, manager))
       expect(await run('envoy', ['--mode', 'validate', '--config-yaml', inPlace])).toMatchObject({ code: 0 })
       const discovered = {
         name: 'sluice',
@@ -35,14 +39,14 @@ function behindEnvoy<T>(rulebook: string, body: (port: number) => Promise<T>): P
           type_urls: [`${OF}.http.local_ratelimit.v3.LocalRateLimit`],
         },
       }
-      const config = JSON.stringify(bootstrap(port, app, discovered))
+      const config = JSON.stringify(bootstrap(port, app, discovered, manager))
       const args = ['--config-yaml', config, '--use-dynamic-base-id', '--concurrency', '2', '-l', 'error']
       return running('envoy', args, port, () => body(port))
     })
   })
 }
 
-function bootstrap(port: number, app: number, filter: object): object {
+function bootstrap(port: number, app: number, filter: object, manager: object): object {
   const address = (port_value: number) => ({ socket_address: { address: '127.0.0.1', port_value } })
   return {
     node: { id: 'one', cluster: 'edge' },
@@ -59,6 +63,7 @@ function bootstrap(port: number, app: number, filter: object): object {
                     '@type': `${OF}.network.http_connection_manager.v3.HttpConnectionManager`,
                     stat_prefix: 'ingress',
                     use_remote_address: true,
+                    ...manager,
                     route_config: {
                       virtual_hosts: [
                         {
@@ -156,6 +161,38 @@ limits:
           await served(port, 4, { method: 'POST', path: '/login', headers: { ...headers, 'x-user': 'bob' } }),
         ).toBe(3)
       },
+    ))
+
+  test('FB-059: addresses of one /64 share a count', () =>
+    behindEnvoy(
+      RULE.replace('20/minute, burst: 20', '3/minute'),
+      async (port) => {
+        const as = (address: (i: number) => string) => (i: number) => ({
+          headers: { 'x-forwarded-for': address(i) },
+        })
+        expect(
+          await served(
+            port,
+            8,
+            as((i) => `2001:db8:0:1::${i}`),
+          ),
+        ).toBe(3)
+        expect(
+          await served(
+            port,
+            8,
+            as((i) => `2001:db8:0:2:${i}::1`),
+          ),
+        ).toBe(3)
+        expect(
+          await served(
+            port,
+            8,
+            as((i) => `192.0.2.${1 + i}`),
+          ),
+        ).toBe(8)
+      },
+      { xff_num_trusted_hops: 1 },
     ))
 
   test('FB-061: forged X-Forwarded-For headers do not make other clients; all of [] are one', () =>

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import {
   agreement,
@@ -14,9 +15,9 @@ import {
 } from './proxies.test-support.ts'
 
 /** HAProxy with the exported limits in front of an application. */
-function behindHaproxy<T>(rulebook: string, body: (port: number) => Promise<T>): Promise<T> {
+function behindHaproxy<T>(rulebook: string, body: (port: number, proxied: number) => Promise<T>): Promise<T> {
   return upstream(500, async (app) => {
-    const port = await freePort()
+    const [port, proxied] = [await freePort(), await freePort()]
     const { text } = exported('haproxy', rulebook, { keys: 1_000 })
     const own = `global
   nbthread 1
@@ -29,15 +30,28 @@ backend app from own
   server app 127.0.0.1:${app}
 frontend web from sluice
   bind 127.0.0.1:${port}
+  bind 127.0.0.1:${proxied} accept-proxy
   timeout client 30s
   default_backend app
 `
     return inFolder({ 'sluice.cfg': text, 'own.cfg': own }, async (folder) => {
       const args = ['-f', `${folder}/sluice.cfg`, '-f', `${folder}/own.cfg`]
       expect(await run('haproxy', ['-c', ...args])).toMatchObject({ code: 0 })
-      return running('haproxy', args, port, () => body(port))
+      return running('haproxy', args, port, () => body(port, proxied))
     })
   })
+}
+
+/** The status of a request from an address that the PROXY protocol names. */
+async function askAs(port: number, address: string): Promise<number> {
+  const socket = connect(port, '127.0.0.1')
+  const [family, own] = address.includes(':') ? ['TCP6', '::1'] : ['TCP4', '127.0.0.1']
+  socket.end(
+    `PROXY ${family} ${address} ${own} 1 2\r\nGET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`,
+  )
+  let answer = ''
+  for await (const chunk of socket.setEncoding('latin1')) answer += chunk
+  return Number(/^HTTP\/1.1 (\d+)/.exec(answer)?.[1])
 }
 
 const RULE =
@@ -116,6 +130,19 @@ limits:
         ).toBe(3)
       },
     ))
+
+  test('FB-059: addresses of one /64 share a count, also as IPv4 inside IPv6 do with IPv4', () =>
+    behindHaproxy(RULE.replace('20/minute', '3/minute'), async (_, proxied) => {
+      const passed = async (address: (i: number) => string) => {
+        let count = 0
+        for (let i = 0; i < 8; i++) if ((await askAs(proxied, address(i))) === 200) count += 1
+        return count
+      }
+      expect(await passed((i) => `2001:db8:0:1::${i}`)).toBe(3)
+      expect(await passed((i) => `2001:db8:0:2:${i}::1`)).toBe(3)
+      expect(await passed((i) => ['192.0.2.1', '::ffff:192.0.2.1'][i % 2]!)).toBe(3)
+      expect(await passed((i) => `::ffff:192.0.2.${2 + i}`)).toBe(8)
+    }))
 
   test('FB-061: forged X-Forwarded-For headers do not make other clients', () =>
     behindHaproxy(RULE.replace('20/minute', '5/minute'), async (port) => {
