@@ -12,6 +12,8 @@ export interface Namespace {
   script<T>(code: string, ...args: (string | number)[]): Promise<T>
   /** Runs JavaScript in it until all is done, once it has printed a line. @returns what it printed so far, when asked */
   serve(code: string, ...args: (string | number)[]): Promise<() => string>
+  /** Starts a program in it, whose standard input is the caller's to write. */
+  start(program: string, ...args: string[]): ChildProcess
 }
 
 /** A server's namespace and some clients', each on a cable of its own: 10.0.N.1 and 10.0.N.2, fd00:N::1 and fd00:N::2. */
@@ -102,6 +104,11 @@ function namespaceOf(pid: number, folder: string, children: ChildProcess[]): Nam
     run,
     script: async (code, ...args) =>
       JSON.parse(await run(process.execPath, written(code), ...args.map(String))),
+    start(program, ...args) {
+      const child = spawn('nsenter', [...inside, program, ...args], { env })
+      children.push(child)
+      return child
+    },
     async serve(code, ...args) {
       const child = spawn('nsenter', [...inside, process.execPath, written(code), ...args.map(String)], {
         env,
