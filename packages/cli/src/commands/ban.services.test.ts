@@ -77,8 +77,12 @@ test('acceptance 7.7: a ban leaves connections alone that this machine opens', (
   inNamespaces(1, async (server, [offender]) => {
     await offender!.serve(LISTENER, 8080)
     const ban = server.start(process.execPath, SLUICE, 'ban', '--admin', '192.0.2.1')
-    ban.stdin!.end('{"ip":"10.0.1.2","for":"1h"}\n')
+    ban.stdin!.write('{"ip":"10.0.1.2","for":"1h"}\n')
+    const table = () => server.run('nft', 'list', 'table', 'inet', 'sluice_ban').catch(() => '')
+    while (!/10\.0\.1\.2 timeout/.test(await table())) await wait(20)
+    ban.kill('SIGTERM')
     await once(ban, 'exit')
+    expect(ban.exitCode).toBe(0)
     expect(await server.run('nft', 'list', 'table', 'inet', 'sluice_ban')).toMatch(/10\.0\.1\.2 timeout 1h/)
     expect(await reaches(server, '10.0.1.2')).toBe(true)
   }))
