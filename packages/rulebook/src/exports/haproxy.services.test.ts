@@ -18,7 +18,8 @@ import {
 function behindHaproxy<T>(rulebook: string, body: (port: number, proxied: number) => Promise<T>): Promise<T> {
   return upstream(500, async (app) => {
     const [port, proxied] = [await freePort(), await freePort()]
-    const { text } = exported('haproxy', rulebook, { keys: 1_000 })
+    const { text, notes } = exported('haproxy', rulebook, { keys: 1_000 })
+    expect(notes.filter(({ exported }) => !exported)).toEqual([])
     const own = `global
   nbthread 1
 defaults own

@@ -17,7 +17,8 @@ import {
 function behindNginx<T>(rulebook: string, body: (port: number) => Promise<T>, more = ''): Promise<T> {
   return upstream(500, async (app) => {
     const port = await freePort()
-    const { text } = exported('nginx', rulebook, { keys: 1_000 })
+    const { text, notes } = exported('nginx', rulebook, { keys: 1_000 })
+    expect(notes.filter(({ exported }) => !exported)).toEqual([])
     return inFolder({ 'sluice.conf': text, 'nginx.conf': configured(port, app, more) }, async (folder) => {
       const args = ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr']
       expect(await run('nginx', ['-t', ...args])).toMatchObject({ code: 0 })
