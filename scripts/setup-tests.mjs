@@ -11,6 +11,10 @@ const fromDebian = {
   'redis-server': 'redis-server',
   'redis-sentinel': 'redis-sentinel',
   nginx: 'nginx-light',
+  haproxy: 'haproxy',
+  nft: 'nftables',
+  iptables: 'iptables',
+  ip: 'iproute2',
   'systemd-analyze': 'systemd',
 }
 

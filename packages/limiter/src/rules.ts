@@ -29,6 +29,7 @@ export type {
   Domain,
   Limit,
   LimitOptions,
+  NetworkLimit,
   OnMissingKey,
   PlanQuota,
   Quota,
