@@ -59,8 +59,9 @@ export function assemble(
     observe,
   })
   const inForce = () => rules.live!.rules // loaded before anything listens
-  const pipeline = createPipeline<boolean>({ rules: inForce, store, respond, observe, wallClock })
-  const operations = createOperations({ pipeline, rules, secret, observe, tarpit, timers })
+  const decides = { rules: inForce, respond, observe, wallClock }
+  const pipeline = createPipeline<boolean>({ ...decides, store })
+  const operations = createOperations({ pipeline, options: decides, rules, secret, observe, tarpit, timers })
   const readiness: Readiness = async () => {
     const storeFails = (await answers(store)) ? [] : ['the store does not answer']
     const needsStore = options.readiness === 'store'
@@ -70,7 +71,13 @@ export function assemble(
     }
   }
   return {
-    http: httpApp({ operations, bounds, log, stopping }),
+    http: httpApp({
+      operations,
+      auth: { options: options.auth ?? {}, domains: () => [...rules.live!.domains.keys()] },
+      bounds,
+      log,
+      stopping,
+    }),
     admin: adminApp({
       operations,
       rules,

@@ -21,6 +21,7 @@ import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fal
 import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
 import { addressOf } from './address.ts'
+import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
 import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
@@ -56,6 +57,8 @@ export interface ServiceOptions {
    * its own are refused, so that no page can reach it by a name of the page's own.
    */
   readonly adminHosts?: readonly string[]
+  /** How proxies are answered, at `/auth`. */
+  readonly auth?: AuthOptions
   /** How answers are put into headers. */
   readonly respond?: NonNullable<PipelineOptions<boolean>['respond']>
   /**
@@ -111,6 +114,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     http: address,
     admin: address,
     adminHosts: listOf(textCheck),
+    auth: authCheck,
     tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),
     respond: respondCheck,

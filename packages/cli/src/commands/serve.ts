@@ -39,6 +39,17 @@ export const serve: Command = defineCommand({
       value: 'NAME',
       help: 'a further name of the admin address, such as sluice.internal; may be given again',
     },
+    trusted: {
+      type: 'string',
+      multiple: true,
+      value: 'CIDR',
+      help: 'address or network of a proxy that asks /auth and says who the client is; may be given again',
+    },
+    'auth-deadline': {
+      type: 'string',
+      value: 'TIME',
+      help: 'in which /auth answers, by on_store_error if the store is slower; default 80ms',
+    },
     dialect: {
       type: 'string',
       multiple: true,
@@ -101,6 +112,10 @@ keys. Nodes that share a store must share it.`,
           ...(values['retry-after'] !== undefined && {
             retryAfter: values['retry-after'] as 'seconds' | 'date',
           }),
+        },
+        auth: {
+          ...(values.trusted !== undefined && { trusted: values.trusted }),
+          ...(values['auth-deadline'] !== undefined && { deadline: values['auth-deadline'] }),
         },
         ...(values.tarpit !== undefined && { tarpit: values.tarpit }),
         ...(secret !== undefined && { secret }),

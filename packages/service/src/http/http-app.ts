@@ -1,4 +1,6 @@
 import { type App, createApp, type Log } from '../app.ts'
+import { AUTH_ROUTE, type AuthParts, authRoute } from '../auth/auth-route.ts'
+import { isAuthUrl } from '../auth/auth-target.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
 import { batchRoute } from './batch.ts'
@@ -8,18 +10,20 @@ import { settleRoutes } from './settle.ts'
 
 export interface HttpParts {
   readonly operations: Operations
+  readonly auth: Pick<AuthParts, 'options' | 'domains'>
   readonly bounds: Bounds
   readonly log: Log
   /** Whether the service is on its way out. */
   readonly stopping: () => boolean
 }
 
-/** The API over HTTP: every route translates a body, calls one operation, and translates what it answers. */
-export function httpApp({ operations, bounds, log, stopping }: HttpParts): App {
-  const app = createApp(bounds, log, stopping)
+/** The API over HTTP: every route translates a request, calls one operation, and translates what it answers. */
+export function httpApp({ operations, auth, bounds, log, stopping }: HttpParts): App {
+  const app = createApp(bounds, log, stopping, (url) => (isAuthUrl(url) ? AUTH_ROUTE : url))
   checkRoute(app, operations, bounds)
   batchRoute(app, operations, bounds)
   reserveRoute(app, operations, bounds)
   settleRoutes(app, operations, bounds)
+  authRoute(app, { ...auth, operations, log })
   return app
 }

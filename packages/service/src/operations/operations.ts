@@ -1,12 +1,13 @@
 import { bindingStep, type Decision, tarpitOf } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
 import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
-import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
+import type { Pipeline, PipelineOptions, Question, Reply } from '@sluice/limiter/pipeline'
 import type { LiveRules, Reload } from '../rules/live-rules.ts'
 import { type ReservationIds, reservationIds } from './reservation-id.ts'
 import { type ReservedAnswer, reserve } from './reserve.ts'
 import { resetPolicy, resetRequest } from './reset.ts'
 import { type ActualCosts, settle } from './settle.ts'
+import { type CheckWithin, checkWithin } from './within.ts'
 
 /**
  * All that the service does, without any transport: one translates what it received into these, calls, and translates
@@ -15,6 +16,8 @@ import { type ActualCosts, settle } from './settle.ts'
  */
 export interface Operations {
   check(question: Question): Promise<Reply>
+  /** The same for a caller who waits for `ms` milliseconds: rules then go by their `on_store_error`. */
+  checkWithin(question: Question, ms: number): Promise<Reply>
   peek(question: Question): Promise<Reply>
   /** Charges an estimate, to be settled by `commit` or `cancel`. */
   reserve(question: Question, ttlMs: number): Promise<ReservedAnswer>
@@ -32,6 +35,8 @@ export interface Operations {
 
 export interface OperationParts {
   readonly pipeline: Pipeline<boolean>
+  /** What the pipeline was made of, but for its store. */
+  readonly options: Omit<PipelineOptions<boolean>, 'store'>
   readonly rules: LiveRules
   /** Encrypts the ids of reservations: see ServiceOptions. */
   readonly secret?: string | undefined
@@ -46,9 +51,10 @@ const MAX_HELD = 1_000
 
 /** @throws ConfigError for a tarpit above a minute */
 export function createOperations(parts: OperationParts): Operations {
-  const { pipeline, rules, secret, observe, timers = globalThis } = parts
+  const { pipeline, options, rules, secret, observe, timers = globalThis as unknown as Timers } = parts
   const tarpitMs = parts.tarpit === undefined ? 0 : tarpitOf(parts.tarpit)
-  const room = new WaitingRoom(MAX_HELD, timers as Timers)
+  const room = new WaitingRoom(MAX_HELD, timers)
+  const within: CheckWithin = checkWithin({ pipeline, options, timers })
   const ids: ReservationIds = reservationIds(secret)
   const timed = async <T>({ domain }: Question, answer: () => T | Promise<T>): Promise<T> => {
     const began = performance.now()
@@ -58,6 +64,7 @@ export function createOperations(parts: OperationParts): Operations {
   }
   return {
     check: (question) => timed(question, () => pipeline.check(question)),
+    checkWithin: (question, ms) => timed(question, () => within(question, ms)),
     peek: (question) => timed(question, () => pipeline.peek(question)),
     reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, question, ttlMs)),
     commit: (id, actual) => settle(pipeline, ids, id, actual),
