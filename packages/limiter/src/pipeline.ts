@@ -79,6 +79,8 @@ export interface Pipeline<Async extends boolean> {
   block(question: Question, duration: number | string): MaybePromise<void, Async>
   /** Ends those blocks. */
   unblock(question: Question): MaybePromise<void, Async>
+  /** What the client sees of a decision that `engine` or a store made of a request's steps. */
+  respond(question: Question, matched: Matched, decision: Decision): Reply
   /** The verbs below rules: by steps and charges. */
   readonly engine: Engine<Async>
 }
@@ -104,7 +106,7 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     return found
   }
   // Respond: what the client sees.
-  const reply = ({ cost = 1 }: Question, matched: Matched, decision: Decision): Reply => {
+  const respondTo = ({ cost = 1 }: Question, matched: Matched, decision: Decision): Reply => {
     const bound = bindingStep(decision)
     const share = bound?.rule.jitter
     const jitter = share === undefined ? undefined : { jitter: { share, key: bound!.key, seed: 0 } }
@@ -123,18 +125,19 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
   const decide = (question: Question, peek: boolean): MaybePromise<Reply, Async> => {
     const found = matched(question)
     return andThen<Decision, Reply, Async>(engine.decide(question.domain, found.steps, peek), (decision) =>
-      reply(question, found, decision),
+      respondTo(question, found, decision),
     )
   }
   return {
     engine,
+    respond: respondTo,
     match: (question) => match(rules(), question),
     check: (question) => decide(question, false),
     peek: (question) => decide(question, true),
     reserve(question, ttl = '1m') {
       const found = matched(question)
       return andThen(engine.reserve(question.domain, found.steps, ttl), ({ decision, once }) => ({
-        ...reply(question, found, decision),
+        ...respondTo(question, found, decision),
         reservation: reservationOf(engine, question.domain, decision, once),
         once,
       })) as MaybePromise<ReservedReply<Async>, Async>

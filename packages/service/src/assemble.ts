@@ -6,11 +6,19 @@ import { answers, type Readiness } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
 import type { App, Log } from './app.ts'
 import { boundsOf } from './bounds.ts'
+import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
 import { createLog, logEvents } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
 import { Tallies } from './observe/tallies.ts'
+import type { DescriptorModes } from './operations/asked-steps.ts'
+import { descriptorDecider } from './operations/descriptors.ts'
 import { createOperations } from './operations/operations.ts'
+import { DEFAULT_DEADLINE_MS } from './rls/deadline.ts'
+import { shouldRateLimit } from './rls/handler.ts'
+import { reportRls, rlsReloads, rlsTimes } from './rls/metrics.ts'
+import type { RlsOptions } from './rls/options.ts'
+import { RlsTallies } from './rls/tallies.ts'
 import { type Failure, LiveRules } from './rules/live-rules.ts'
 import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
@@ -21,6 +29,8 @@ import { storesFor } from './stores.ts'
 export interface ServiceParts {
   readonly http: App
   readonly admin: App
+  /** Absent where the service does not speak gRPC. */
+  readonly grpc: GrpcServer | undefined
   readonly rules: LiveRules
   readonly log: Log
   /** Gives back what was taken ahead from a shared store. */
@@ -48,7 +58,10 @@ export function assemble(
   const stores = storesFor(options, observe)
   const { store } = stores
   const metrics = createMetrics(tallies, stores, dropped)
-  observers.add(tallies.observe, metrics.observe, logEvents(log))
+  const { rls = {} } = options
+  const rlsTallies = new RlsTallies(rls.nearLimitRatio, rlsTimes(metrics.registry))
+  reportRls(metrics.registry, rlsTallies)
+  observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
   const rules = new LiveRules({
     paths: options.rules,
     settleMs: settleMsOf(options.watch),
@@ -59,9 +72,13 @@ export function assemble(
     observe,
   })
   const inForce = () => rules.live!.rules // loaded before anything listens
-  const decides = { rules: inForce, respond, observe, wallClock }
-  const pipeline = createPipeline<boolean>({ ...decides, store })
-  const operations = createOperations({ pipeline, options: decides, rules, secret, observe, tarpit, timers })
+  const pipeline = createPipeline<boolean>({ rules: inForce, store, respond, observe, wallClock })
+  const operations = createOperations({ pipeline, stores, rules, secret, observe, tarpit, timers })
+  const rateLimit = shouldRateLimit({
+    decide: descriptorDecider({ pipeline, store, fallback: stores.fallback, observe, ...modesOf(rls) }),
+    tallies: rlsTallies,
+    options: rls,
+  })
   const readiness: Readiness = async () => {
     const storeFails = (await answers(store)) ? [] : ['the store does not answer']
     const needsStore = options.readiness === 'store'
@@ -74,10 +91,24 @@ export function assemble(
     http: httpApp({
       operations,
       auth: { options: options.auth ?? {}, domains: () => [...rules.live!.domains.keys()] },
+      shouldRateLimit: rateLimit,
+      readiness,
       bounds,
       log,
       stopping,
     }),
+    grpc:
+      options.grpc === undefined
+        ? undefined
+        : grpcServer({
+            shouldRateLimit: rateLimit,
+            readiness,
+            log,
+            deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,
+            tls: options.grpcTls,
+            maxConnectionAgeMs: rls.maxConnectionAgeMs,
+            maxConnectionAgeGraceMs: rls.maxConnectionAgeGraceMs,
+          }),
     admin: adminApp({
       operations,
       rules,
@@ -92,6 +123,10 @@ export function assemble(
     log,
     release: async () => stores.prefetch?.release(),
   }
+}
+
+function modesOf({ shadow = false, quota = false }: RlsOptions): DescriptorModes {
+  return { shadow, quota }
 }
 
 /** What operators are told while the files have a mistake, and older rules are in force. */

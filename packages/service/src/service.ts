@@ -1,11 +1,18 @@
 import { checkOptions } from '@sluice/limiter/options'
-import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP } from './address.ts'
+import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf } from './address.ts'
 import { type App, listen } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
 import { type ServiceOptions, serviceOptions } from './service-options.ts'
+
+/** Where a service listens, as URLs; gRPC as `HOST:PORT` or `unix:PATH`, where it is spoken. */
+export interface Addresses {
+  readonly http: string
+  readonly admin: string
+  readonly grpc?: string
+}
 
 /** A limiter that others ask over the network. */
 export interface Service {
@@ -14,7 +21,7 @@ export interface Service {
    * @returns where, as URLs
    * @throws RulebookError or ConfigError for a rulebook with mistakes; the system's error for an address in use
    */
-  start(): Promise<{ readonly http: string; readonly admin: string }>
+  start(): Promise<Addresses>
   /**
    * Turns unready, takes no new connections, answers what is in flight and, for `idleMs`, what comes on idle
    * connections, each answer with `Connection: close`; then closes. Asked again meanwhile, it cuts what is still open.
@@ -51,7 +58,9 @@ export function createService(options: ServiceOptions): Service {
       stopping = drain(app, hurried ? 0 : Math.max(0, idleUntil - performance.now()), hurried ? 0 : drainMs)
       await stopping.done
     }
+    const calls = parts.grpc?.drain(hurried ? 0 : drainMs)
     await drained(parts.http)
+    await calls
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
     log.info('stopped')
@@ -61,9 +70,12 @@ export function createService(options: ServiceOptions): Service {
       const loaded = await rules.reload()
       if (loaded.result === 'refused') throw loaded.error
       try {
+        const grpc =
+          options.grpc === undefined ? undefined : await parts.grpc!.listen(grpcAddressOf(options.grpc))
         const urls = {
           http: await listen(parts.http, addresses.http, 'http'),
           admin: await listen(parts.admin, addresses.admin, 'admin'),
+          ...(grpc !== undefined && { grpc }),
         }
         if (watch !== false) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)

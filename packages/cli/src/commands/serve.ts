@@ -5,6 +5,7 @@ import type { Io } from '../io.ts'
 import { loadRules, RULES_OPTIONS } from '../rules.ts'
 import { secretOf } from '../secrets.ts'
 import { bannerOf } from '../serve/banner.ts'
+import { grpcOptions } from '../serve/grpc-options.ts'
 import { samplesOf } from '../serve/sample.ts'
 import { openStore, STORE_HELP, STORE_NOTES, storeUrl } from '../stores.ts'
 import { UsageError } from '../usage-error.ts'
@@ -28,6 +29,24 @@ export const serve: Command = defineCommand({
       help: 'most memory for them: bytes, 200MB, 64MiB, or a share of the heap; default 25%',
     },
     http: { type: 'string', value: 'HOST:PORT', help: 'address of the API; default 127.0.0.1:8080' },
+    grpc: {
+      type: 'string',
+      value: 'ADDRESS',
+      help: 'HOST:PORT or unix:PATH for Envoy’s rate limit service; default: it is not spoken',
+    },
+    'grpc-deadline': {
+      type: 'string',
+      value: 'TIME',
+      help: 'for how long a call is decided that does not say how long it waits; default 15ms',
+    },
+    'grpc-cert': { type: 'string', value: 'FILE', help: 'certificate for gRPC, in PEM' },
+    'grpc-key': { type: 'string', value: 'FILE', help: 'its key' },
+    'grpc-client-ca': {
+      type: 'string',
+      value: 'FILE',
+      help: 'who signs the certificates that clients must show',
+    },
+    'grpc-client-name': { type: 'string', value: 'NAME', help: 'a name that they must have' },
     admin: {
       type: 'string',
       value: 'HOST:PORT',
@@ -107,6 +126,7 @@ keys. Nodes that share a store must share it.`,
         ...(values['admin-host'] !== undefined && { adminHosts: values['admin-host'] }),
         ...(http !== undefined && { http }),
         ...(admin !== undefined && { admin }),
+        ...grpcOptions(values, warn),
         respond: {
           ...(dialect !== undefined && { dialect: dialect as DialectName[] }),
           ...(values['retry-after'] !== undefined && {

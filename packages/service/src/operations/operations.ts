@@ -1,8 +1,9 @@
 import { bindingStep, type Decision, tarpitOf } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
 import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
-import type { Pipeline, PipelineOptions, Question, Reply } from '@sluice/limiter/pipeline'
+import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
 import type { LiveRules, Reload } from '../rules/live-rules.ts'
+import type { Stores } from '../stores.ts'
 import { type ReservationIds, reservationIds } from './reservation-id.ts'
 import { type ReservedAnswer, reserve } from './reserve.ts'
 import { resetPolicy, resetRequest } from './reset.ts'
@@ -35,8 +36,7 @@ export interface Operations {
 
 export interface OperationParts {
   readonly pipeline: Pipeline<boolean>
-  /** What the pipeline was made of, but for its store. */
-  readonly options: Omit<PipelineOptions<boolean>, 'store'>
+  readonly stores: Pick<Stores, 'store' | 'fallback'>
   readonly rules: LiveRules
   /** Encrypts the ids of reservations: see ServiceOptions. */
   readonly secret?: string | undefined
@@ -51,10 +51,10 @@ const MAX_HELD = 1_000
 
 /** @throws ConfigError for a tarpit above a minute */
 export function createOperations(parts: OperationParts): Operations {
-  const { pipeline, options, rules, secret, observe, timers = globalThis as unknown as Timers } = parts
+  const { pipeline, stores, rules, secret, observe, timers = globalThis as unknown as Timers } = parts
   const tarpitMs = parts.tarpit === undefined ? 0 : tarpitOf(parts.tarpit)
   const room = new WaitingRoom(MAX_HELD, timers)
-  const within: CheckWithin = checkWithin({ pipeline, options, timers })
+  const within: CheckWithin = checkWithin({ pipeline, stores, observe, timers })
   const ids: ReservationIds = reservationIds(secret)
   const timed = async <T>({ domain }: Question, answer: () => T | Promise<T>): Promise<T> => {
     const began = performance.now()

@@ -1,52 +1,30 @@
-import { StoreError } from '@sluice/limiter/errors'
+import { decisionOf } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
-import type { Pipeline, PipelineOptions, Question, Reply } from '@sluice/limiter/pipeline'
-import { createPipeline } from '@sluice/limiter/pipeline'
-import { FallbackStore } from '@sluice/limiter/stores/fallback'
-import type { Store } from '@sluice/limiter/stores/store'
-import { startTimer, type Timers } from '@sluice/limiter/time'
+import type { Timers } from '@sluice/limiter/gate'
+import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
+import { type BoundTimers, decideWithin } from '../bounded-store.ts'
+import type { Stores } from '../stores.ts'
 
-/** Answers a question in a bounded time: after it, as each rule's `on_store_error` says. */
-export type CheckWithin = (question: Question, ms: number) => Reply | Promise<Reply>
+/** Decides a request for a caller who waits for `ms` milliseconds: then rules go by their `on_store_error`. */
+export type CheckWithin = (question: Question, ms: number) => Promise<Reply>
 
 export interface WithinParts {
   readonly pipeline: Pipeline<boolean>
-  /** Of the same pipeline, but for its store. */
-  readonly options: Omit<PipelineOptions<boolean>, 'store'>
+  readonly stores: Pick<Stores, 'store' | 'fallback'>
+  readonly observe: Observer
   readonly timers: Timers
 }
 
-/**
- * A caller may wait for less long than the store's own deadline, which the service cannot know. What the store answers
- * later may have charged.
- */
-export function checkWithin({ pipeline, options, timers }: WithinParts): CheckWithin {
-  const withoutStore = createPipeline({
-    ...options,
-    store: new FallbackStore(NO_STORE, { observe: nothing }),
-  })
-  return (question, ms) => {
-    const answer = pipeline.check(question)
-    if (!(answer instanceof Promise)) return answer
-    return new Promise((resolve, reject) => {
-      const stop = startTimer(() => resolve(withoutStore.check(question)), ms, { timers })
-      answer.then(resolve, reject).finally(stop)
-    })
+/** A caller may wait for less long than the store's own deadline. */
+export function checkWithin({ pipeline, stores, observe, timers }: WithinParts): CheckWithin {
+  return async (question, ms) => {
+    if (stores.fallback === undefined) return pipeline.check(question)
+    const { domain } = question
+    const matched = pipeline.match(question)
+    for (const policy of matched.missing) observe({ type: 'key-missing', domain, policy })
+    const outcome = await decideWithin(stores, matched.steps, false, ms, timers as BoundTimers)
+    const decision = decisionOf(matched.steps, outcome, false)
+    observe({ type: 'decided', domain, decision, peek: false })
+    return pipeline.respond(question, matched, decision)
   }
-}
-
-const nothing: Observer = () => undefined
-
-function none(): never {
-  throw new StoreError('the store is not asked: the caller waits no longer')
-}
-
-/** Whatever is asked of it, it fails, so that rules go by their `on_store_error`. */
-const NO_STORE: Store<false> = {
-  async: false,
-  decide: none,
-  settle: none,
-  reset: none,
-  block: none,
-  close: () => undefined,
 }
