@@ -57,9 +57,9 @@ export interface RateLimitResponse {
   readonly dynamic_metadata?: StructMessage
 }
 
-/** `google.protobuf.Struct`. */
+/** `google.protobuf.Struct`: its map is a list of entries, as it is sent. */
 export interface StructMessage {
-  readonly fields: Readonly<Record<string, ValueMessage>>
+  readonly fields: readonly { readonly key: string; readonly value: ValueMessage }[]
 }
 
 export type ValueMessage =

@@ -139,7 +139,7 @@ function limitToJson({ requests_per_unit, unit: number, name, unit_multiplier }:
 }
 
 function structToJson({ fields: own }: StructMessage): JsonFields {
-  return Object.fromEntries(Object.entries(own).map(([name, value]) => [name, valueToJson(value)]))
+  return Object.fromEntries(own.map(({ key, value }) => [key, valueToJson(value)]))
 }
 
 function valueToJson(value: ValueMessage): unknown {

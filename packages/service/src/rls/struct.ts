@@ -2,9 +2,7 @@ import type { StructMessage, ValueMessage } from './messages.ts'
 
 /** A JSON object as `google.protobuf.Struct`. */
 export function structOf(object: Readonly<Record<string, unknown>>): StructMessage {
-  return {
-    fields: Object.fromEntries(Object.entries(object).map(([name, value]) => [name, valueMessage(value)])),
-  }
+  return { fields: Object.entries(object).map(([key, value]) => ({ key, value: valueMessage(value) })) }
 }
 
 function valueMessage(value: unknown): ValueMessage {

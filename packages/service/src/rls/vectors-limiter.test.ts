@@ -327,9 +327,13 @@ describe('test/service/ratelimit_test.go', () => {
       domain: 'domain',
       descriptors: [entries('a', 'v')],
     })
-    expect(dynamic_metadata.fields.metadata.struct_value.fields.pool.struct_value.fields.name).toMatchObject({
-      stringValue: 'first',
-    })
+    const metadata = dynamic_metadata.fields.find(({ key }: { key: string }) => key === 'metadata')
+    expect(metadata.value.struct_value.fields).toMatchObject([
+      {
+        key: 'pool',
+        value: { struct_value: { fields: [{ key: 'name', value: { string_value: 'first' } }, {}] } },
+      },
+    ])
   })
 })
 
