@@ -5,6 +5,7 @@ import { adminApp } from './admin/admin-app.ts'
 import { answers, type Readiness } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
 import type { App, Log } from './app.ts'
+import { authorizationCheck } from './auth/ext-authz.ts'
 import { boundsOf } from './bounds.ts'
 import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
@@ -79,6 +80,7 @@ export function assemble(
     tallies: rlsTallies,
     options: rls,
   })
+  const auth = { options: options.auth ?? {}, domains: () => [...rules.live!.domains.keys()] }
   const readiness: Readiness = async () => {
     const storeFails = (await answers(store)) ? [] : ['the store does not answer']
     const needsStore = options.readiness === 'store'
@@ -90,7 +92,7 @@ export function assemble(
   return {
     http: httpApp({
       operations,
-      auth: { options: options.auth ?? {}, domains: () => [...rules.live!.domains.keys()] },
+      auth,
       shouldRateLimit: rateLimit,
       readiness,
       bounds,
@@ -102,6 +104,7 @@ export function assemble(
         ? undefined
         : grpcServer({
             shouldRateLimit: rateLimit,
+            authorizationCheck: authorizationCheck({ ...auth, operations }),
             readiness,
             log,
             deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,

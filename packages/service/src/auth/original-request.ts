@@ -4,7 +4,7 @@ import type { Question } from '@sluice/limiter/pipeline'
 import { type AuthOptions, trustedNetworks } from './auth-options.ts'
 import type { AuthTarget } from './auth-target.ts'
 
-type OriginalRequest = NonNullable<Question['request']>
+export type OriginalRequest = NonNullable<Question['request']>
 
 /** Finds the request that a proxy asks about. */
 export type ReadOriginal = (asking: IncomingMessage, target: AuthTarget) => OriginalRequest
@@ -57,18 +57,25 @@ export function originalReader(options: AuthOptions, warn: (message: string) => 
     if (trusts && headers[CLIENT] === undefined)
       warnOnce('client', `/auth: ${peer} sends no X-Forwarded-For, so all clients count as that one address`)
     const [origin = '', authority] = ORIGIN.exec(uri ?? '') ?? []
-    const target = (uri ?? '/').slice(origin.length)
-    const cut = target.indexOf('?')
     const host = said(HOST) ?? authority ?? headers.host
     const ip = addressOf(peer, headers[CLIENT] as string | undefined)
     return {
+      ...requestAt((uri ?? '/').slice(origin.length)),
       method: said(METHOD) ?? method,
-      path: (cut < 0 ? target : target.slice(0, cut)) || '/',
       headers: textHeaders(headers, trusts),
       ...(host !== undefined && { host }),
       ...(ip !== undefined && { ip }),
-      ...(cut >= 0 && { query: Object.fromEntries(new URLSearchParams(target.slice(cut))) }),
     }
+  }
+}
+
+/** The path and the query of a request's target. */
+export function requestAt(target: string): Pick<OriginalRequest, 'path' | 'query'> {
+  const cut = target.indexOf('?')
+  if (cut < 0) return { path: target || '/' }
+  return {
+    path: target.slice(0, cut) || '/',
+    query: Object.fromEntries(new URLSearchParams(target.slice(cut))),
   }
 }
 

@@ -79,11 +79,11 @@ export interface Program {
   readonly printed: string
 }
 
-/** @param port on which it takes connections once it has started */
+/** @param ports on which it takes connections once it has started */
 export async function startProgram(
   cleanup: Cleanup,
   command: readonly [string, ...string[]],
-  port: number,
+  ports: readonly number[],
   folder: string = ROOT,
 ): Promise<Program> {
   const env = { ...process.env, PATH: [programs, process.env.PATH, '/usr/sbin'].join(':') }
@@ -104,9 +104,11 @@ export async function startProgram(
     child.on('exit', (code) => {
       problem = `${file} ended with ${code}:\n${printed}`
     })
-    while (!(await takesConnections(port))) {
-      if (problem !== undefined) throw new Error(problem)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    for (const port of ports) {
+      while (!(await takesConnections(port))) {
+        if (problem !== undefined) throw new Error(problem)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
     }
   }
   const kill = async (): Promise<void> => {
@@ -147,6 +149,7 @@ async function takesConnections(port: number): Promise<boolean> {
 export interface Ports {
   readonly proxy: number
   readonly limiter: number
+  readonly grpc: number
   readonly app: number
 }
 
@@ -154,16 +157,18 @@ export interface Ports {
 export function copyOfExample(
   cleanup: Cleanup,
   name: string,
-  { proxy, limiter, app }: Ports,
+  { proxy, limiter, grpc, app }: Ports,
   change: (text: string) => string = (text) => text,
 ): string {
   const folder = mkdtempSync(join(tmpdir(), `sluice-${name}-`))
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
   cpSync(join(ROOT, 'examples', name), folder, { recursive: true })
-  const ports: Readonly<Record<string, number>> = { 8000: proxy, 8080: limiter, 3000: app }
+  const ports: Readonly<Record<string, number>> = { 8000: proxy, 8080: limiter, 8081: grpc, 3000: app }
   for (const file of readdirSync(folder)) {
     const path = join(folder, file)
-    const text = readFileSync(path, 'utf8').replace(/\b(?:8000|8080|3000)\b/g, (port) => String(ports[port]))
+    const text = readFileSync(path, 'utf8').replace(/\b(?:8000|8080|8081|3000)\b/g, (port) =>
+      String(ports[port]),
+    )
     writeFileSync(path, change(text))
   }
   return folder

@@ -19,6 +19,7 @@ interface Unanswered {
 }
 
 interface Proxy {
+  readonly name: string
   readonly example: string
   readonly command: (folder: string) => readonly [string, ...string[]]
   /** Makes its time-outs long: on a busy machine the service may answer late. */
@@ -36,6 +37,7 @@ const REFUSES: Unanswered = { hung: 503, gone: 503 }
 
 const proxies: readonly Proxy[] = [
   {
+    name: 'nginx',
     example: 'nginx-auth',
     command: (folder) => [
       'nginx',
@@ -49,6 +51,7 @@ const proxies: readonly Proxy[] = [
     ownBody: true,
   },
   {
+    name: 'Caddy',
     example: 'caddy',
     command: () => ['caddy', 'run', '--adapter', 'caddyfile', '--config', 'Caddyfile'],
     patient: (text) => text.replace('250ms', '20s'),
@@ -56,6 +59,7 @@ const proxies: readonly Proxy[] = [
     closed: REFUSES,
   },
   {
+    name: 'Traefik',
     example: 'traefik',
     command: () => ['traefik', '--configFile=traefik.yaml'],
     patient: (text) => text,
@@ -64,6 +68,7 @@ const proxies: readonly Proxy[] = [
     withoutHeaders: true,
   },
   {
+    name: 'HAProxy',
     example: 'haproxy',
     command: () => ['haproxy', '-f', 'haproxy.cfg'],
     patient: (text) =>
@@ -72,6 +77,7 @@ const proxies: readonly Proxy[] = [
     closed: REFUSES,
   },
   {
+    name: 'Envoy over HTTP',
     example: 'envoy-ext-authz',
     command: () => [
       'envoy',
@@ -83,18 +89,45 @@ const proxies: readonly Proxy[] = [
     open: PASSES,
     closed: REFUSES,
   },
+  {
+    name: 'Envoy over gRPC',
+    example: 'envoy-ext-authz',
+    command: () => [
+      'envoy',
+      '-c',
+      'envoy-grpc.yaml',
+      ...['--use-dynamic-base-id', '--concurrency', '1', '-l', 'error'],
+    ],
+    patient: (text) => text.replace('timeout: 0.25s', 'timeout: 20s'),
+    open: PASSES,
+    closed: REFUSES,
+  },
 ]
 
 const cleanup = new Cleanup()
 let app: App
 let limiterPort: number
+let grpcPort: number
 let limiter: Program
 beforeAll(async () => {
   app = await startApp(cleanup)
   limiterPort = await freePort()
-  const address = ['--http', `127.0.0.1:${limiterPort}`, '--admin', '127.0.0.1:0']
+  grpcPort = await freePort()
+  const address = [
+    '--http',
+    `127.0.0.1:${limiterPort}`,
+    '--admin',
+    '127.0.0.1:0',
+    '--grpc',
+    `127.0.0.1:${grpcPort}`,
+  ]
   const sluice = ['packages/cli/bin/sluice.js', 'serve', 'examples/rulebook', '--trusted', '127.0.0.1']
-  limiter = await startProgram(cleanup, [process.execPath, ...sluice, ...address], limiterPort, ROOT)
+  limiter = await startProgram(
+    cleanup,
+    [process.execPath, ...sluice, ...address],
+    [limiterPort, grpcPort],
+    ROOT,
+  )
 })
 afterAll(() => cleanup.run())
 
@@ -102,15 +135,15 @@ const login = (more: Asked = {}): Asked => ({ method: 'POST', path: '/login?next
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status)
 const FIVE = [200, 200, 200, 200, 200]
 
-describe.each(proxies)('behind $example', (proxy) => {
+describe.each(proxies)('behind $name', (proxy) => {
   let patient: number
   let hasty: number
   const started = new Cleanup()
 
   const start = async (change: (text: string) => string): Promise<number> => {
-    const ports: Ports = { proxy: await freePort(), limiter: limiterPort, app: app.port }
+    const ports: Ports = { proxy: await freePort(), limiter: limiterPort, grpc: grpcPort, app: app.port }
     const folder = copyOfExample(started, proxy.example, ports, change)
-    await startProgram(started, proxy.command(folder), ports.proxy, folder)
+    await startProgram(started, proxy.command(folder), [ports.proxy], folder)
     for (;;) if ((await ask(ports.proxy)).status === 200) return ports.proxy // Traefik loads its routes later
   }
   beforeAll(async () => {
