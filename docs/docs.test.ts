@@ -74,13 +74,13 @@ function leadsSomewhere(page: Page, link: string): boolean {
   return anchor === undefined || pages().some((other) => other.path === target && other.anchors.has(anchor))
 }
 
-/** Lines of an excerpt that its source has not, in that order. `// …` stands for any. */
+/** Lines of an excerpt that its source has not, in that order. `// …` and `# …` stand for any. */
 function missingFrom({ text }: Block): string[] {
   const [title = '', ...excerpt] = linesOf(text)
-  const lines = linesOf(readFileSync(join(ROOT, title.replace('// ', '')), 'utf8'))
+  const lines = linesOf(readFileSync(join(ROOT, title.replace(/^\S+ /, '')), 'utf8'))
   let from = 0
   return excerpt
-    .filter((line) => line !== '' && line !== '// …')
+    .filter((line) => !['', '// …', '# …', '-- …'].includes(line))
     .filter((line) => {
       const at = lines.indexOf(line, from)
       if (at >= 0) from = at + 1

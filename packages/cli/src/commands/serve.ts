@@ -4,6 +4,7 @@ import { type Command, defineCommand } from '../command.ts'
 import type { Io } from '../io.ts'
 import { loadRules, RULES_OPTIONS } from '../rules.ts'
 import { secretOf } from '../secrets.ts'
+import { authOptions } from '../serve/auth-options.ts'
 import { bannerOf } from '../serve/banner.ts'
 import { grpcOptions } from '../serve/grpc-options.ts'
 import { samplesOf } from '../serve/sample.ts'
@@ -67,7 +68,7 @@ export const serve: Command = defineCommand({
     'auth-deadline': {
       type: 'string',
       value: 'TIME',
-      help: 'in which /auth answers, by on_store_error if the store is slower; default 80ms',
+      help: 'how long /auth waits for a shared store, then on_store_error decides; default and most 50ms',
     },
     dialect: {
       type: 'string',
@@ -133,10 +134,7 @@ keys. Nodes that share a store must share it.`,
             retryAfter: values['retry-after'] as 'seconds' | 'date',
           }),
         },
-        auth: {
-          ...(values.trusted !== undefined && { trusted: values.trusted }),
-          ...(values['auth-deadline'] !== undefined && { deadline: values['auth-deadline'] }),
-        },
+        auth: authOptions(values, warn),
         ...(values.tarpit !== undefined && { tarpit: values.tarpit }),
         ...(secret !== undefined && { secret }),
         log: { level: (values['log-level'] ?? 'info') as (typeof LEVELS)[number], stream: io.stdout },

@@ -16,7 +16,7 @@ export interface GrpcValues {
 const ENVOY_WAITS_MS = 20
 const WAY_BACK_MS = 5
 /** Milliseconds that a shared store has to answer. */
-const STORE_DEADLINE_MS = 50
+export const STORE_DEADLINE_MS = 50
 
 /**
  * The service's options for gRPC.

@@ -1,4 +1,4 @@
-import { type CidrTrie, cidrTrie, clientAddress, parseCidr } from '@sluice/limiter/address'
+import { type CidrTrie, cidrTrie, parseCidr } from '@sluice/limiter/address'
 import {
   durationCheck,
   listOf,
@@ -7,7 +7,6 @@ import {
   objectOf,
   textCheck,
   that,
-  under,
 } from '@sluice/limiter/options'
 import { TICKS_PER_MS, ticksOf } from '@sluice/limiter/time'
 
@@ -27,7 +26,7 @@ export interface AuthOptions {
   readonly deny?: 403 | 429
   /**
    * For how long proxies wait: milliseconds or text, above 0 to `1m`. If a store outside this process has not answered by
-   * then, each rule's `on_store_error` decides. Default `80ms`.
+   * then, each rule's `on_store_error` decides. Default `80ms`: the store's own deadline, 50 ms, ends before it.
    */
   readonly deadline?: number | string
 }
@@ -36,11 +35,10 @@ const MOST_TICKS = 60_000 * TICKS_PER_MS
 
 export const DENY_STATUSES = [403, 429] as const
 
-const network: OptionCheck = (value, path) => {
-  if (typeof value !== 'string') return ['an address or a CIDR']
-  under([...path], () => clientAddress({ trusted: [value] }))
-  return undefined
-}
+const network: OptionCheck = that(
+  'an address or a CIDR',
+  (value) => typeof value === 'string' && parseCidr(value) !== undefined,
+)
 
 const deadline: OptionCheck = (value, path) => {
   const wrong = durationCheck(value, path)
