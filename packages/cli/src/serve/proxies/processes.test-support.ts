@@ -73,6 +73,7 @@ export async function startApp(cleanup: Cleanup): Promise<App> {
 export interface Program {
   pause(): void
   resume(): void
+  /** At once, as by `kill -9`. */
   kill(): Promise<void>
   start(): Promise<void>
   /** What it has printed. */
@@ -111,13 +112,16 @@ export async function startProgram(
       }
     }
   }
-  const kill = async (): Promise<void> => {
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
-    child.kill('SIGKILL')
+    child.kill(signal)
+    const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
     await gone
+    clearTimeout(timer)
   }
-  cleanup.add(kill)
+  const kill = (): Promise<void> => end('SIGKILL')
+  cleanup.add(() => end('SIGTERM')) // nginx ends its workers then, and only then
   await start()
   return {
     pause: () => void child.kill('SIGSTOP'),
