@@ -1,13 +1,20 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compile } from '@sluice/limiter/rules'
 import { loadText } from '@sluice/rulebook'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Io } from '../packages/cli/src/io.ts'
+import { settingsTable } from '../packages/cli/src/serve/flags.ts'
+import { SERVE_OPTIONS } from '../packages/cli/src/serve/options.ts'
+import { readSettings } from '../packages/cli/src/serve/settings.ts'
 import {
   type Block,
   fileOf,
   isExcerpt,
   isProgram,
+  isRulebook,
+  isSettings,
   needsRedis,
   type Page,
   pages,
@@ -54,7 +61,11 @@ describe.each(pages())('$path', (page) => {
     expect(missingFrom(block)).toEqual([])
   })
 
-  test.each(of('yaml'))('%s is a rulebook, or has the mistakes that it shows', (_, block) => {
+  test.each(placed(isSettings))('%s is a settings file', async (_, block) => {
+    await expect(settingsIn(block.text)).resolves.toBeDefined()
+  })
+
+  test.each(placed(isRulebook))('%s is a rulebook, or has the mistakes that it shows', (_, block) => {
     expect(mistakesIn(block.text)).toEqual(shownFor(page, block))
   })
 
@@ -67,6 +78,31 @@ describe.each(pages())('$path', (page) => {
   })
 })
 
+test('docs/cli.md has the settings of serve as they are (npm run settings)', () => {
+  expect(readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')).toContain(`\n${settingsTable()}\n`)
+})
+
+test('what programs and packages link to is there, and can be opened from anywhere', () => {
+  const texts = ['packages', 'deploy'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(ts|md|service|yaml)$/.test(file) && !/(node_modules|dist|build)\//.test(file))
+      .filter((file) => !/\.test\.ts$/.test(file))
+      .map((file) => [file, readFileSync(join(ROOT, folder, file), 'utf8')] as const),
+  )
+  const links = texts.flatMap(([file, text]) =>
+    [...text.matchAll(/blob\/main\/([\w./-]+(?:#[\w-]+)?)|pageUrl\('([^']+)'\)/g)].map(
+      ([, path, page]) => [file, path ?? `docs/${page}`] as const,
+    ),
+  )
+  expect(links.length).toBeGreaterThan(10)
+  const root = { path: 'README.md' } as Page
+  expect(links.filter(([, link]) => !leadsSomewhere(root, link))).toEqual([])
+  const messages = texts
+    .filter(([file]) => file.endsWith('.ts'))
+    .filter(([, text]) => /see docs\//.test(text))
+  expect(messages.map(([file]) => file).filter((file) => file !== 'limiter/src/algorithms.ts')).toEqual([])
+})
+
 function leadsSomewhere(page: Page, link: string): boolean {
   const [, anchor] = link.split('#')
   const target = targetOf(page.path, link)
@@ -74,13 +110,13 @@ function leadsSomewhere(page: Page, link: string): boolean {
   return anchor === undefined || pages().some((other) => other.path === target && other.anchors.has(anchor))
 }
 
-/** Lines of an excerpt that its source has not, in that order. `// …` and `# …` stand for any. */
+/** Lines of an excerpt that its source has not, in that order. `// …` stands for any. */
 function missingFrom({ text }: Block): string[] {
   const [title = '', ...excerpt] = linesOf(text)
-  const lines = linesOf(readFileSync(join(ROOT, title.replace(/^\S+ /, '')), 'utf8'))
+  const lines = linesOf(readFileSync(join(ROOT, title.replace(/^(?:\/\/|#|--) /, '')), 'utf8'))
   let from = 0
   return excerpt
-    .filter((line) => !['', '// …', '# …', '-- …'].includes(line))
+    .filter((line) => line !== '' && !/^(?:\/\/|#|--) …$/.test(line))
     .filter((line) => {
       const at = lines.indexOf(line, from)
       if (at >= 0) from = at + 1
@@ -90,6 +126,18 @@ function missingFrom({ text }: Block): string[] {
 
 function linesOf(text: string): string[] {
   return text.split('\n').map((line) => line.trim())
+}
+
+async function settingsIn(text: string): Promise<unknown> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'))
+  try {
+    const path = join(folder, 'sluice.yaml')
+    const withoutFiles = text.replace(/^\w+-file: .*$/gm, '') // what they name is not here
+    writeFileSync(path, withoutFiles)
+    return await readSettings(SERVE_OPTIONS, [], { config: path } as object, { env: {} } as Io)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 function mistakesIn(rulebook: string): string[] {

@@ -50,7 +50,7 @@ function pageOf(path: string): Page {
     prose: prose.replace(/`[^`\n]*`/g, ''),
     links,
     targets: links.map((link) => targetOf(path, link)),
-    files: all(prose, /`((?:packages|docs|examples|scripts)\/[\w./-]+)`/g).filter(
+    files: all(prose, /`((?:packages|docs|examples|scripts|deploy)\/[\w./-]+)`/g).filter(
       (file) => !file.includes('NAME'),
     ),
     anchors: new Set(all(prose, /^#+ (.+)$/gm).map(anchorOf)),
@@ -98,7 +98,17 @@ export function fileOf(page: Page, block: Block): string {
 /** A sample whose first line names the file that the rest stands in. */
 export function isExcerpt({ language, text }: Block): boolean {
   if (language === 'text') return /^(?:#|--) examples\/\S+\n/.test(text)
+  if (language === 'yaml') return /^# deploy\/\S+\n/.test(text)
   return language === 'ts' && /^\/\/ \S+\.[jt]s\n/.test(text)
+}
+
+/** A sample of the file that `sluice serve --config` reads. */
+export function isSettings({ language, text }: Block): boolean {
+  return language === 'yaml' && text.startsWith('# sluice.yaml')
+}
+
+export function isRulebook(block: Block): boolean {
+  return block.language === 'yaml' && !isExcerpt(block) && !isSettings(block)
 }
 
 /** A sample that stands by itself. */

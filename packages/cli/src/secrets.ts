@@ -14,9 +14,24 @@ export async function secretOf(name: string, io: Io): Promise<string | undefined
   const path = io.env[`${name}_FILE`] || undefined
   if (path === undefined) return value
   if (value !== undefined) throw new UsageError(`${name} and ${name}_FILE are both set: remove one of them`)
-  const text = (await readText(path, MAX_SECRET_BYTES, io)).replace(/\r?\n$/, '')
-  if (text === '') throw new UsageError(`${name}_FILE names ${path}, which is empty`)
+  return readSecret(path, `${name}_FILE`, io)
+}
+
+/**
+ * The content of a file, without the end of its last line.
+ * @param from what names the file, for messages
+ * @throws UsageError for a file that is empty or cannot be read
+ */
+export async function readSecret(path: string, from: string, io: Io): Promise<string> {
+  const text = (await readText(path, MAX_SECRET_BYTES, io).catch(namedBy(from))).replace(/\r?\n$/, '')
+  if (text === '') throw new UsageError(`${from} names ${path}, which is empty`)
   return text
+}
+
+function namedBy(from: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof UsageError ? new UsageError(`${from}: ${error.message}`) : error
+  }
 }
 
 /** The password in a URL; text of any kind may stand around it. */

@@ -4,6 +4,7 @@ import { planOf } from '@sluice/limiter/algorithms'
 import { ruleOf } from '@sluice/limiter/decide'
 import { RedisStore } from '@sluice/limiter/stores/redis'
 import type { Io } from './io.ts'
+import { pageUrl } from './pages.ts'
 import { createRedisClient, type RedisConnection } from './redis-client.ts'
 import { readRedisUrl, URL_FORMS } from './redis-url.ts'
 import { secretOf, withoutPasswords } from './secrets.ts'
@@ -19,12 +20,16 @@ SLUICE_STORE_FILE names: all users of a machine can read the arguments of its pr
 /** What `--store` says, or SLUICE_STORE; in memory by default. @throws UsageError */
 export async function storeUrl(given: string | undefined, io: Io): Promise<string> {
   if (given === undefined) return (await secretOf('SLUICE_STORE', io)) ?? 'memory'
-  if (withoutPasswords(given) !== given) {
-    io.stderr.write(
-      'sluice: all users of this machine can read the password in --store: use SLUICE_STORE, or SLUICE_STORE_FILE\n',
-    )
-  }
+  warnOfPassword(given, io)
   return given
+}
+
+/** @param given what `--store` says */
+export function warnOfPassword(given: string, io: Io): void {
+  if (withoutPasswords(given) === given) return
+  io.stderr.write(
+    `sluice: all users of this machine can read the password in --store: use SLUICE_STORE, or SLUICE_STORE_FILE; see ${pageUrl('cli.md#secrets')}\n`,
+  )
 }
 
 /** Milliseconds that a store has to answer when it is opened. */
@@ -35,32 +40,43 @@ const LAST_WORDS = 1_000
 /**
  * The store of a `--store` value.
  * @param clock takes the place of the store's own; for conformance runs alone
- * @param warn is called, in place of an error, for a Redis that does not answer: it is connected to when it is there
- * @param caps of a store in this process
- * @throws UsageError for a value that is none; StoreError
+ * @throws UsageError for a value that is none; StoreError for a Redis that does not answer
  */
-export async function openStore(
+export async function openStore(url: string, clock?: Clock): Promise<Store> {
+  const { store, problem } = await prepareStore(url, {}, undefined, clock)
+  const found = await problem()
+  if (found === undefined) return store
+  await store.close()
+  throw new StoreError(`the store does not answer: ${found}`)
+}
+
+/** A store that is not connected yet. */
+export interface PreparedStore {
+  readonly store: Store
+  /** Connects. @returns what is wrong, if anything: the address without user and password, and why. It goes on trying. */
+  problem(): Promise<string | undefined>
+}
+
+/**
+ * @param caps of a store in this process
+ * @param from what gave the URL, for messages
+ * @throws UsageError for a value that is none; ConfigError for caps that are none
+ */
+export async function prepareStore(
   url: string,
+  caps: Pick<MemoryStoreOptions, 'maxKeys' | 'maxBytes'>,
+  from = '--store',
   clock?: Clock,
-  warn?: (message: string) => void,
-  caps: Pick<MemoryStoreOptions, 'maxKeys' | 'maxBytes'> = {},
-): Promise<Store> {
-  if (url === 'memory') return new MemoryStore({ ...caps, ...(clock && { clock }) })
+): Promise<PreparedStore> {
+  if (url === 'memory') {
+    return { store: new MemoryStore({ ...caps, ...(clock && { clock }) }), problem: async () => undefined }
+  }
   const address = readRedisUrl(url)
-  if (address === undefined) throw new UsageError(`no such store: write ${STORE_HELP}`)
+  if (address === undefined) throw new UsageError(`${from}: no such store: write ${STORE_HELP}`)
   const connection = await createRedisClient(address)
   const cluster = address.kind === 'cluster'
   const store = new RedisStore({ send: connection.send, cluster, ...(clock && { clock }) })
-  const problem = await reach(connection, store)
-  if (problem !== undefined) {
-    const message = `the store does not answer: ${problem}`
-    if (warn === undefined) {
-      connection.client.disconnect()
-      throw new StoreError(message)
-    }
-    warn(message)
-  }
-  return owning(store, connection)
+  return { store: owning(store, connection), problem: () => reach(connection, store) }
 }
 
 /** A look at a counter that nothing ever charges. */

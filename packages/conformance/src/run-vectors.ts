@@ -98,7 +98,7 @@ function combined({ allowed, figures }: Outcome): Expectation {
     allowed,
     binding: index,
     retry_after_us: inMicroseconds(figures[index]!.retryAfterMs),
-    remaining: Math.min(...figures.map(({ remaining }) => remaining)),
+    remaining: Math.min(...figures.map(({ remaining }) => remaining!)),
   }
 }
 

@@ -19,6 +19,7 @@ export {
   instantOf,
   inUnits,
   type Reading,
+  type StatedFigures,
 } from './core/decide/figures.ts'
 export { parseCalendar } from './core/decide/fixed-window/calendar-text.ts'
 export { wholeNumber } from './core/decide/integers.ts'

@@ -10,6 +10,7 @@ export { LimitExceeded } from './limit-exceeded.ts'
 export {
   type CostOption,
   createLimiter,
+  type DecisionBy,
   type Limiter,
   type LimiterOptions,
   type LimiterPolicy,

@@ -82,12 +82,13 @@ export const limiterPolicyFields: Omit<OptionFields<LimiterPolicy>, keyof Policy
   ),
 }
 
+const IN_A_POLICY = 'it belongs in a policy: { policies: { api: { … } } }'
 const OPTIONS = /* @__PURE__ */ objectOf<LimiterOptions<string, boolean>>(
   {
     name: textCheck,
     policies: recordOf(
       policyWith<LimiterPolicy>(limiterPolicyFields),
-      'an object with a policy for each name',
+      'an object with a policy for each name, such as { api: { algorithm: "token-bucket", limit: 10, period: "1s" } }',
     ),
     store: storeCheck,
     blockable: flag,
@@ -96,7 +97,12 @@ const OPTIONS = /* @__PURE__ */ objectOf<LimiterOptions<string, boolean>>(
   ['policies'],
   {
     what: 'an object with policies, such as { policies: { api: { algorithm: "token-bucket", limit: 10, period: "1s" } } }',
-    instead: { limit: 'give policies by name, each with a limit', policy: 'policies' },
+    instead: {
+      algorithm: IN_A_POLICY,
+      limit: IN_A_POLICY,
+      period: IN_A_POLICY,
+      policy: 'policies',
+    },
   },
 )
 
@@ -149,6 +155,12 @@ export interface ReserveOptions<Name extends string = string, Text extends strin
   readonly ttl?: number | Duration<Text>
 }
 
+/** A limiter's decision: a store in process knows all figures; of a shared one, `remaining` is null where it fails. */
+export type DecisionBy<Name extends string, Async extends boolean> = Decision<
+  Name,
+  Async extends true ? number | null : number
+>
+
 /**
  * Limits by key. With a store in process every verb answers at once; with a shared one, by promise.
  * A refusal is a value; a wrong `cost` or key is a TypeError.
@@ -159,16 +171,16 @@ export interface Limiter<
   Field extends string = never,
 > {
   /** Decides, and charges every policy if all admit. */
-  check(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<Decision<Name>, Async>
+  check(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<DecisionBy<Name, Async>, Async>
   /** As `check`, but a refusal is thrown (or rejects) as LimitExceeded. */
-  limitOrThrow(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<Decision<Name>, Async>
+  limitOrThrow(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<DecisionBy<Name, Async>, Async>
   /** What `check` would answer; changes nothing. */
-  peek(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<Decision<Name>, Async>
+  peek(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<DecisionBy<Name, Async>, Async>
   /**
    * Charges every policy the largest cost up to `most` that all admit, and says how much that is: 0 where nothing
    * is left.
    */
-  takeUpTo(key: KeyOf<Field>, most: number): MaybePromise<Taken<Name>, Async>
+  takeUpTo(key: KeyOf<Field>, most: number): MaybePromise<Taken<DecisionBy<Name, Async>>, Async>
   /** As `check`, to be settled later by `commit` or `cancel`. */
   reserve<const Text extends string = never>(
     key: KeyOf<Field>,
@@ -215,23 +227,27 @@ export function createLimiter<Async extends boolean>(
   const steps = new PolicySteps(policyRules(name, options))
   const engine = createEngine(store, observe)
   const checkNames = (cost: number | CostByName): void => steps.checkNames(cost)
+  // What only a type can say: a store in process knows all figures.
+  const decide = engine.decide as (
+    ...asked: Parameters<typeof engine.decide>
+  ) => MaybePromise<DecisionBy<string, Async>, Async>
 
   return {
     policies,
-    check: (key, options) => engine.decide(name, steps.of(key, givenCost(options)), false),
+    check: (key, options) => decide(name, steps.of(key, givenCost(options)), false),
     limitOrThrow: (key, options) =>
-      andThen<Decision, Decision, Async>(
-        engine.decide(name, steps.of(key, givenCost(options)), false),
+      andThen<DecisionBy<string, Async>, DecisionBy<string, Async>, Async>(
+        decide(name, steps.of(key, givenCost(options)), false),
         (decision) => {
           if (!decision.allowed) throw new LimitExceeded(decision)
           return decision
         },
       ),
-    peek: (key, options) => engine.decide(name, steps.of(key, givenCost(options)), true),
+    peek: (key, options) => decide(name, steps.of(key, givenCost(options)), true),
     takeUpTo: (key, most) =>
-      takeUpTo<Async>(
-        (cost) => engine.decide(name, steps.of(key, cost), true),
-        (cost) => engine.decide(name, steps.of(key, cost), false),
+      takeUpTo<Async, DecisionBy<string, Async>>(
+        (cost) => decide(name, steps.of(key, cost), true),
+        (cost) => decide(name, steps.of(key, cost), false),
         checkedCost(most),
       ),
     reserve: (key, options) =>
@@ -264,7 +280,7 @@ function policyRules(
 ): readonly PolicyRule[] {
   const entries = Object.entries(policies)
   if (entries.length === 0)
-    throw new ConfigError('a limiter needs at least one policy', { path: ['policies'] })
+    throw new ConfigError('policies must have at least one policy', { path: ['policies'] })
   const fields = entries.map(([, { key }]) => key)
   const bare = fields.indexOf(undefined)
   if (bare >= 0 && fields.some((field) => field !== undefined))
@@ -293,7 +309,13 @@ function ruleFor(limiter: string, name: string, given: LimiterPolicy, blockable:
     onStoreError,
     prefetch,
   } as const
-  return under(['policies', name], () => ruleOf(name, `${limiter}/${name}`, planOf(policy), options))
+  const namespace = `${withoutSlash(limiter)}/${withoutSlash(name)}`
+  return under(['policies', name], () => ruleOf(name, namespace, planOf(policy), options))
+}
+
+/** So that no other pair of names ends up in a namespace, and no part of a name looks like a state's own parts. */
+function withoutSlash(name: string): string {
+  return name.replace(/[%/\0]/g, encodeURIComponent)
 }
 
 function checkName(name: string): void {

@@ -51,7 +51,7 @@ export class PolicySteps {
   /** @throws TypeError for names of no policy */
   checkNames(cost: number | CostByName): void {
     if (typeof cost === 'number') return
-    const names = Object.keys(cost)
+    const names = Object.keys(cost ?? {})
     if (names.length === 0) throw new TypeError('cost must be a number, or an object that names policies')
     checkKnown('cost', 'policy', names, this.#names)
   }

@@ -2,7 +2,7 @@ import { type Clock, clockCheck, monotonicClock } from './clock.ts'
 import { algorithms } from './core/decide/algorithms.ts'
 import { type CostByName, checkedCost } from './core/decide/cost.ts'
 import type { Decision, PolicyFigures } from './core/decide/decision.ts'
-import { StoreError } from './core/errors.ts'
+import { ConfigError, StoreError } from './core/errors.ts'
 import { type CallFields, checkCall, checkOptions, having, objectOf } from './core/options.ts'
 import { type Pause, type PauseEnd, startPause } from './flow/pause.ts'
 import type { Timers } from './flow/timers.ts'
@@ -82,6 +82,11 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
   limiter: Limiter<Name, Async, Field>,
   options: QueueOptions = {},
 ): Queue<Name, Field> {
+  if (typeof limiter?.check !== 'function' || typeof limiter.policies !== 'object') {
+    throw new ConfigError('give the limiter to wait for: createQueue(createLimiter({ policies: … }))', {
+      path: ['limiter'],
+    })
+  }
   checkOptions(options, OPTIONS)
   const lines = new Lines(limiter as QueuedLimiter, options)
   const holds = Object.values<AnyPolicy>(limiter.policies).some(
@@ -90,6 +95,7 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
   const queue: Queue<string, string> = {
     wait: (key, options = {}) => lines.wait(key, options),
     async schedule(key, job, options = {}) {
+      checkJob(job)
       const decision = await lines.wait(key, options)
       try {
         return await job(decision)
@@ -98,6 +104,7 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
       }
     },
     wrap(job, given) {
+      checkJob(job)
       checkCall(given, WRAP, [], ['key'])
       const { key, cost, ...options } = given
       return (...args) => {
@@ -295,6 +302,11 @@ class Lines {
   }
 }
 
+function checkJob(job: unknown): void {
+  if (typeof job !== 'function')
+    throw new TypeError('job must be a function, which is called when its turn comes')
+}
+
 /** Slots have no window: they end when they are released. */
 function isHeld({ windowSeconds }: PolicyFigures): boolean {
   return windowSeconds === undefined
@@ -305,7 +317,9 @@ function costsOf(names: readonly string[], cost: number | CostByName = 1): numbe
   return names.map((name) => checkedCost(cost[name] ?? 1))
 }
 
-/** One text for each key, whatever the order of its fields. */
+/** One text for each key, whatever the order of its fields. What is no key fails where the limiter reads it. */
 function textOf(key: AnyKey): string {
-  return JSON.stringify(typeof key === 'string' || Array.isArray(key) ? key : Object.entries(key).sort())
+  return JSON.stringify(
+    typeof key === 'string' || Array.isArray(key) ? key : Object.entries(key ?? {}).sort(),
+  )
 }

@@ -252,7 +252,8 @@ export class RefundWalk {
 
   /** Remaining, retry and more are promises: they hold at their very microsecond, and not one sooner. */
   async #checkLaws(rule: Rule): Promise<void> {
-    const { remaining, moreAfterMs, blocked } = (await this.peek({ ...rule, role: 'enforce' })) as Decision
+    const seen = (await this.peek({ ...rule, role: 'enforce' })) as Decision<string, number>
+    const { remaining, moreAfterMs, blocked } = seen
     const enforced: Rule = { ...rule, role: 'enforce', block: undefined }
     const admits = async (cost: number, afterMs = 0): Promise<boolean> => {
       const now = this.clock.now()

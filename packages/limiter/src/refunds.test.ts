@@ -144,7 +144,7 @@ class FailingWalk {
     this.#fails = 'before'
     for (const rule of RULES.filter(({ onStoreError }) => onStoreError === 'local')) {
       const { figures } = await fallback.decide([{ rule, key: 'k', cost: 0 }], true)
-      const used = rule.plan.capacity - figures[0]!.remaining
+      const used = rule.plan.capacity - figures[0]!.remaining!
       const charged = Math.min(rule.plan.capacity, this.#net(rule, true))
       if (rule.plan.algorithm.traits.queues)
         ok(used >= charged, `${rule.name}: ${used} in process, not ${charged}`)
@@ -155,7 +155,7 @@ class FailingWalk {
 
   #checkShared(rule: Rule): void {
     const { remaining } = this.#shared.decide([{ rule, key: 'k', cost: 0 }], true).figures[0]!
-    const used = rule.plan.capacity - remaining
+    const used = rule.plan.capacity - remaining!
     const least = this.#net(rule, false) + (this.#lost.get(rule.name) ?? 0)
     const most = least + (this.#failed.get(rule.name) ?? 0)
     ok(used >= Math.min(rule.plan.capacity, least), `${rule.name}: ${used} are charged, less than ${least}`)

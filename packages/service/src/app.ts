@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ProblemBody } from '@sluice/limiter/wire'
@@ -10,12 +9,11 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import type { ListenAddress } from './address.ts'
 import type { Bounds } from './bounds.ts'
 import { endConnectionsWhen } from './drain.ts'
 import { boundBytesInFlight } from './in-flight.ts'
-import { repeatedName } from './json.ts'
 import { HttpError, PROBLEM_TYPE, problem, problemBodyOf } from './problem.ts'
+import { takeJsonAlone } from './take-json.ts'
 
 export type App = FastifyInstance
 export type Log = FastifyBaseLogger
@@ -71,7 +69,7 @@ export function createApp(
     answerRaw(socket, problem(405, 'CONNECT is not taken: this is no proxy'))
   })
   app.addHook('onRequest', (request, _reply, done) => done(oddHeader(request)))
-  takeJsonAlone(app)
+  takeJsonAlone(app, bounds)
   endConnectionsWhen(app, stopping)
   app.setErrorHandler((error, request, reply) => {
     const found = problemBodyOf(error)
@@ -80,11 +78,6 @@ export function createApp(
   })
   app.setNotFoundHandler((request, reply) => notFound(app, request, reply))
   return app
-}
-
-/** @param name for the log. @returns where it listens, as a URL */
-export function listen(app: App, address: ListenAddress, name: string): Promise<string> {
-  return app.listen({ ...address, listenTextResolver: (url) => `${name} listens at ${url}` })
 }
 
 function sendProblem(reply: FastifyReply, found: ProblemBody): void {
@@ -96,6 +89,13 @@ const SINGLE_HEADERS = ['host', 'content-type', 'content-length', 'origin']
 const UTF_8 = /^"?utf-?8"?$/i
 /** A name or address, with a port or without. Empty where the target has no authority. */
 const HOST = /^(?:[\w.~!$&'()*+;=%-]+|\[[\da-f:.]+\])?(?::\d*)?$/i
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its headers are those of another request: what they say of a body is of no matter. */
+    readonly aboutAnother?: true
+  }
+}
 
 /** What is wrong with a request's headers, before anything of its body is read. */
 function oddHeader({ raw, headers, routeOptions }: FastifyRequest): HttpError | undefined {
@@ -116,37 +116,6 @@ function oddHeader({ raw, headers, routeOptions }: FastifyRequest): HttpError | 
     if (!UTF_8.test(charset!)) return new HttpError(415, 'the charset of a body must be utf-8')
   }
   return undefined
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Takes a request that says it sends JSON, and sends nothing. */
-    readonly emptyBody?: true
-    /** Its headers are those of another request: what they say of a body is of no matter. */
-    readonly aboutAnother?: true
-  }
-}
-
-/** Bytes that are no UTF-8 would all become U+FFFD, and so two identities one. */
-function takeJsonAlone(app: App): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    if (!isUtf8(body)) return done(new HttpError(400, 'the body is not UTF-8'))
-    if (body.length === 0 && request.routeOptions.config.emptyBody) return done(null, undefined)
-    const text = body.toString()
-    parse(request, text, (error, value) => {
-      const twice = error ? undefined : repeatedName(text)
-      if (twice === undefined) done(error, value)
-      else
-        done(
-          new HttpError(
-            400,
-            `the body has the name ${JSON.stringify(twice.slice(0, 100))} twice in one object`,
-          ),
-        )
-    })
-  })
 }
 
 function notFound(app: App, request: FastifyRequest, reply: FastifyReply): void {

@@ -1,8 +1,9 @@
+import { setMaxListeners } from 'node:events'
 import { everyObserver } from '@sluice/limiter/events'
 import { createPipeline } from '@sluice/limiter/pipeline'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
-import { answers, type Readiness } from './admin/health.ts'
+import { type Readiness, storeFails } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
 import type { App, Log } from './app.ts'
 import { authorizationCheck } from './auth/ext-authz.ts'
@@ -34,6 +35,10 @@ export interface ServiceParts {
   readonly grpc: GrpcServer | undefined
   readonly rules: LiveRules
   readonly log: Log
+  /** Sends the answers that are held back, and holds none back any more. */
+  readonly answerHeld: () => void
+  /** Finds out whether the store answers, so that gauge and log know from the beginning. */
+  readonly lookAtStore: () => Promise<unknown>
   /** Gives back what was taken ahead from a shared store. */
   readonly release: () => Promise<void>
 }
@@ -74,7 +79,18 @@ export function assemble(
   })
   const inForce = () => rules.live!.rules // loaded before anything listens
   const pipeline = createPipeline<boolean>({ rules: inForce, store, respond, observe, wallClock })
-  const operations = createOperations({ pipeline, stores, rules, secret, observe, tarpit, timers })
+  const leaving = new AbortController()
+  setMaxListeners(0, leaving.signal) // each answer that is held back listens
+  const operations = createOperations({
+    pipeline,
+    stores,
+    rules,
+    secret,
+    observe,
+    tarpit,
+    timers,
+    leaving: leaving.signal,
+  })
   const rateLimit = shouldRateLimit({
     decide: descriptorDecider({ pipeline, store, fallback: stores.fallback, observe, ...modesOf(rls) }),
     tallies: rlsTallies,
@@ -82,11 +98,11 @@ export function assemble(
   })
   const auth = { options: options.auth ?? {}, domains: () => [...rules.live!.domains.keys()] }
   const readiness: Readiness = async () => {
-    const storeFails = (await answers(store)) ? [] : ['the store does not answer']
+    const fails = (await storeFails(stores)) ? ['the store does not answer'] : []
     const needsStore = options.readiness === 'store'
     return {
-      reasons: [...(stopping() ? ['the service is stopping'] : []), ...(needsStore ? storeFails : [])],
-      warnings: [...(needsStore ? [] : storeFails), ...oldRules(rules.failure)],
+      reasons: [...(stopping() ? ['the service is stopping'] : []), ...(needsStore ? fails : [])],
+      warnings: [...(needsStore ? [] : fails), ...oldRules(rules.failure)],
     }
   }
   return {
@@ -124,6 +140,8 @@ export function assemble(
     }),
     rules,
     log,
+    answerHeld: () => leaving.abort(),
+    lookAtStore: () => storeFails(stores),
     release: async () => stores.prefetch?.release(),
   }
 }

@@ -3,6 +3,10 @@ import type { Bounds } from './bounds.ts'
 import { HttpError } from './problem.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Requests that are not answered yet. */
+    requestsInFlight: () => number
+  }
   interface FastifyReply {
     /** Bytes that its request and its answer hold. */
     bytesInFlight: number
@@ -19,9 +23,13 @@ export function boundBytesInFlight(
   { maxBytesInFlight, maxBodyBytes }: Pick<Bounds, 'maxBytesInFlight' | 'maxBodyBytes'>,
 ): void {
   let inFlight = 0
+  let requests = 0
+  app.decorate('requestsInFlight', () => requests)
   app.decorateReply('bytesInFlight', 0)
   app.addHook('onRequest', (request, reply, done) => {
+    requests++
     reply.raw.once('close', () => {
+      requests--
       inFlight -= reply.bytesInFlight
     })
     const bytes = bodyBytes(request, maxBodyBytes)

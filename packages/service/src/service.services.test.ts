@@ -223,7 +223,10 @@ describe('start', () => {
     async (which) => {
       const first = await run()
       const { host } = new URL(first.http)
-      await expect(run({ [which]: host })).rejects.toThrow('EADDRINUSE')
+      await expect(run({ [which]: host })).rejects.toMatchObject({
+        path: [which],
+        message: expect.stringContaining('EADDRINUSE'),
+      })
       await first.service.stop()
       const [http, admin] = [new URL(first.http).host, new URL(first.admin).host]
       await run({ http, admin })

@@ -1,8 +1,10 @@
+import { ConfigError } from '@sluice/limiter/errors'
 import { checkOptions } from '@sluice/limiter/options'
 import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf } from './address.ts'
-import { type App, listen } from './app.ts'
+import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
+import { listen } from './listen.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
 import { type ServiceOptions, serviceOptions } from './service-options.ts'
@@ -19,11 +21,12 @@ export interface Service {
   /**
    * Loads the rulebook and listens; once.
    * @returns where, as URLs
-   * @throws RulebookError or ConfigError for a rulebook with mistakes; the system's error for an address in use
+   * @throws RulebookError or ConfigError for a rulebook with mistakes; ConfigError, with the path of the option, for an
+   * address in use
    */
   start(): Promise<Addresses>
   /**
-   * Turns unready, takes no new connections, answers what is in flight and, for `idleMs`, what comes on idle
+   * Turns unready, takes no new connections, answers what is in flight (at once what a tarpit holds back) and, for `idleMs`, what comes on idle
    * connections, each answer with `Connection: close`; then closes. Asked again meanwhile, it cuts what is still open.
    */
   stop(): Promise<void>
@@ -40,6 +43,10 @@ export interface Service {
  */
 export function createService(options: ServiceOptions): Service {
   checkOptions(options, serviceOptions)
+  if (options.grpc === undefined && options.grpcTls !== undefined)
+    throw new ConfigError('grpcTls: files of TLS have no effect without an address for gRPC', {
+      path: ['grpcTls'],
+    })
   const { http = DEFAULT_HTTP, admin = DEFAULT_ADMIN, watch = true } = options
   const { drainMs = 10_000, idleMs = 2_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }
@@ -51,8 +58,10 @@ export function createService(options: ServiceOptions): Service {
   const { log, rules } = parts
 
   const stop = async (): Promise<void> => {
-    log.info('stopping')
+    const requests = parts.http.requestsInFlight()
+    log.info({ requests }, stoppingText(requests, drainMs))
     watcher?.close()
+    parts.answerHeld() // a wait of up to a minute would keep clients, and the process
     const idleUntil = performance.now() + Math.min(idleMs, drainMs)
     const drained = async (app: App): Promise<void> => {
       stopping = drain(app, hurried ? 0 : Math.max(0, idleUntil - performance.now()), hurried ? 0 : drainMs)
@@ -69,6 +78,7 @@ export function createService(options: ServiceOptions): Service {
     async start() {
       const loaded = await rules.reload()
       if (loaded.result === 'refused') throw loaded.error
+      await parts.lookAtStore()
       try {
         const grpc =
           options.grpc === undefined ? undefined : await parts.grpc!.listen(grpcAddressOf(options.grpc))
@@ -97,4 +107,11 @@ export function createService(options: ServiceOptions): Service {
     reload: () => rules.reload(),
   }
   return service
+}
+
+/** What a service that stops waits for. Reservations are not among it: others settle them, or their time ends. */
+function stoppingText(requests: number, drainMs: number): string {
+  const most = `${drainMs / 1_000} s at most; a second signal ends at once`
+  if (requests === 0) return `stopping: no request is in flight, idle connections are closed; ${most}`
+  return `stopping: waits for ${requests} request${requests === 1 ? '' : 's'} in flight, ${most}`
 }

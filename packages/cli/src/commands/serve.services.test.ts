@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -106,8 +107,10 @@ describe('sluice serve', () => {
       const mostly = { timeout: 10_000 }
       await vi.waitFor(async () => expect(await post(lines[0]!)).toMatchObject({ degraded: false }), mostly)
       proxy.losesAnswers = true
-      await vi.waitFor(async () => expect(await post(lines[0]!)).toMatchObject({ degraded: true }), mostly)
-      expect(out()).toContain('the store fails')
+      await vi.waitFor(async () => {
+        expect(await post(lines[0]!)).toMatchObject({ degraded: true })
+        expect(out()).toContain('the store fails')
+      }, mostly)
       signal('SIGTERM')
       expect(await done).toBe(0)
       expect(err()).not.toContain('the store does not answer')
@@ -123,7 +126,9 @@ describe('sluice serve', () => {
       '--store',
       'redis://:hush@127.0.0.1:1',
     )
-    expect(err()).toMatch(/^sluice: the store does not answer: [^\n]*ECONNREFUSED[^\n]*\n/m)
+    expect(err()).toMatch(
+      /^sluice: the store does not answer: [^\n]*ECONNREFUSED[^\n]*\nUntil it does, on_store_error of each rule decides/m,
+    )
     expect(err()).not.toContain('hush')
     expect(await post(lines[0]!)).toMatchObject({ allowed: true, degraded: true })
     signal('SIGTERM')
@@ -138,7 +143,13 @@ describe('sluice serve', () => {
     const taken = fakeIo()
     const { host } = new URL(lines[0]![1]!)
     expect(await main(['serve', `${rules}messaging.yaml`, '--http', host], taken.io)).toBe(2)
-    expect(taken.err()).toMatch(/^sluice: .*EADDRINUSE.*\n$/)
+    expect(taken.err()).toBe(
+      `sluice: --http: cannot listen at ${host}: another program listens there (EADDRINUSE); choose another address\n` +
+        'See sluice serve --help.\n',
+    )
+    const variable = fakeIo('', { SLUICE_ADMIN: host })
+    expect(await main(['serve', `${rules}messaging.yaml`, '--http', '127.0.0.1:0'], variable.io)).toBe(2)
+    expect(variable.err()).toContain(`sluice: SLUICE_ADMIN: cannot listen at ${host}: another program`)
     for (const [option, value] of [
       ['--max-keys', '1e3'],
       ['--max-bytes', '200 apples'],
@@ -155,6 +166,93 @@ describe('sluice serve', () => {
 const MODES = ['open', 'closed', 'local'] as const
 /** docs/redis.md promises less than a second. */
 const BACK = { timeout: 10_000, interval: 20 }
+
+describe('the log of sluice serve', () => {
+  const shown = async (argv: string[], env: Record<string, string>, isTTY?: boolean): Promise<string> => {
+    const fake = fakeIo('', env)
+    Object.assign(fake.io.stdout, { isTTY })
+    const addresses = ['--http', '127.0.0.1:0', '--admin', '127.0.0.1:0']
+    const done = main(['serve', ...addresses, `${rules}messaging.yaml`, ...argv], fake.io)
+    await vi.waitFor(() => expect(fake.err()).toMatch(/\/v1\/rules\n/), 10_000)
+    fake.signal('SIGINT')
+    expect(await done).toBe(0)
+    return fake.out()
+  }
+  const JSON_LINE = /^\{"level":30,.*"msg":"stopping: no request is in flight.*"\}$/m
+  const ESCAPE = String.fromCharCode(27)
+
+  it('has lines of JSON where nobody looks, and where they are asked for', async () => {
+    expect(await shown([], {})).toMatch(JSON_LINE)
+    expect(await shown(['--log-format', 'json'], {}, true)).toMatch(JSON_LINE)
+    expect(await shown([], { SLUICE_LOG_FORMAT: 'json' }, true)).toMatch(JSON_LINE)
+  })
+
+  it('has lines for people on a terminal, in colour if that is not refused', async () => {
+    const line = /^\[\d\d:\d\d:\d\d\] INFO: http listens at http:\/\/127\.0\.0\.1:\d+$/m
+    const coloured = await shown([], {}, true)
+    expect(coloured).toContain(`${ESCAPE}[32mINFO${ESCAPE}[39m`)
+    expect(coloured).not.toContain('{')
+    expect(await shown([], { NO_COLOR: '1' }, true)).toMatch(line)
+    const asked = await shown(['--log-format', 'pretty'], {})
+    expect(asked).toMatch(line)
+    expect(asked).not.toContain(ESCAPE)
+  })
+})
+
+describe('sluice serve on its way out', () => {
+  /** A request of which the body does not arrive. */
+  const slowRequest = async (http: string): Promise<Socket> => {
+    const { hostname, port } = new URL(http)
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => undefined)
+    await new Promise((resolve) => socket.once('connect', resolve))
+    const head =
+      'POST /v1/check HTTP/1.1\r\nHost: d\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n'
+    await new Promise((resolve) => socket.write(`${head}{`, resolve))
+    return socket
+  }
+  const hour = ['--drain-time', '1h', '--request-timeout', '1h', '--no-watch']
+
+  it('says for how many requests it waits, and answers them', async () => {
+    const { done, lines, signal, out } = await serve(`${rules}messaging.yaml`, ...hour)
+    const socket = await slowRequest(lines[0]![1]!)
+    await new Promise((resolve) => setTimeout(resolve, 100)) // its head arrives
+    signal('SIGINT')
+    expect(out()).toContain(
+      'stopping: waits for 1 request in flight, 3600 s at most; a second signal ends at once',
+    )
+    const answer = new Promise((resolve) => socket.once('data', (data) => resolve(String(data))))
+    socket.write('"a": 12}')
+    expect(await answer).toMatch(/^HTTP\/1\.1 400 .*\r\nconnection: close\r\n/is)
+    expect(await done).toBe(0)
+  })
+
+  it('ends at the second signal, whatever is in flight, also where its store does not answer', async () => {
+    const argv = [`${rules}messaging.yaml`, ...hour, '--store', 'redis://127.0.0.1:1']
+    const { done, lines, signal } = await serve(...argv)
+    const socket = await slowRequest(lines[0]![1]!)
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    signal('SIGINT')
+    signal('SIGINT')
+    await closed
+    expect(await done).toBe(0)
+  })
+
+  it('holds no answer back any more', async () => {
+    const path = join(folder, 'held.yaml')
+    writeFileSync(path, 'domain: d\nlimits: [{ name: n, key: [], limit: 1/day, tarpit: 1m }]\n')
+    const { done, lines, signal } = await serve(path, ...hour)
+    const [line] = lines
+    expect(await post(line!)).toMatchObject({ allowed: true })
+    const held = post(line!)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const began = performance.now()
+    signal('SIGTERM')
+    expect(await held).toMatchObject({ allowed: false })
+    expect(await done).toBe(0)
+    expect(performance.now() - began).toBeLessThan(30_000) // not the minute
+  })
+})
 
 describe('sluice serve before a Redis', () => {
   const path = join(folder, 'failing.yaml')
@@ -244,6 +342,63 @@ describe('sluice serve before a Redis', () => {
       }
     },
   )
+
+  it.each(['hangs', 'is cut', 'is refused', 'is silent'])(
+    'the log, the gauge and /readyz say the same at every moment while the connection %s, and when it is back',
+    async (kind) => {
+      const { proxy } = redis
+      const logged = (): readonly string[] => served.out().match(/"the store (?:fails|works again)"/g) ?? []
+      const seen = { up: 0, down: 0 }
+      /** Says what all three say, unless they changed while they were read. */
+      const look = async (): Promise<void> => {
+        const before = logged()
+        const [up, state] = await Promise.all([metric('sluice_store_up'), ready()])
+        await Promise.all(MODES.map((mode) => ask(mode)))
+        const after = await Promise.all([metric('sluice_store_up'), ready()])
+        if (logged().length !== before.length) return
+        const fails = before.at(-1) === '"the store fails"'
+        const warnings = fails ? ['the store does not answer'] : []
+        for (const [gauge, readiness] of [[up, state], after] as const) {
+          expect(gauge).toBe(fails ? 0 : 1)
+          expect(readiness).toEqual({ ready: true, reasons: [], warnings })
+        }
+        seen[fails ? 'down' : 'up']++
+      }
+      const lookUntil = (state: keyof typeof seen, times: number): Promise<void> => {
+        seen[state] = 0
+        return vi.waitFor(async () => {
+          await look()
+          expect(seen[state]).toBeGreaterThanOrEqual(times)
+        }, BACK)
+      }
+      await lookUntil('up', 3)
+      try {
+        if (kind === 'hangs') proxy.hangs = true
+        else if (kind === 'is cut') proxy.losesAnswers = true
+        else if (kind === 'is refused') await proxy.refuse()
+        else proxy.keepsAnswers = true
+        await lookUntil('down', 5)
+      } finally {
+        if (kind === 'is refused') await proxy.listen()
+        Object.assign(proxy, { hangs: false, losesAnswers: false, keepsAnswers: false })
+      }
+      await lookUntil('up', 5)
+    },
+  )
+
+  it('the log, the gauge and /readyz say from the beginning that the store is not there', async () => {
+    const other = await serve(path, '--no-watch', '--store', 'redis://127.0.0.1:1')
+    try {
+      expect(other.out()).toContain('"the store fails"')
+      const { origin } = new URL(other.lines.at(-1)![1]!)
+      expect(await (await fetch(`${origin}/metrics`)).text()).toContain('\nsluice_store_up 0\n')
+      const warnings = ['the store does not answer']
+      expect(await (await fetch(`${origin}/readyz`)).json()).toMatchObject({ warnings })
+    } finally {
+      other.signal('SIGTERM')
+      expect(await other.done).toBe(0)
+    }
+  })
 
   it('OF-51: names the reason why it is not let in, and the address, without the password', async () => {
     const { admin: direct, server } = redis

@@ -9,7 +9,7 @@ const FIGURES: { readonly [F in keyof RateLimitInfo]: FigureCheck<RateLimitInfo,
     isCount(limit) && limit === decision.limit && (policy === '') === (limit === Number.POSITIVE_INFINITY),
   used: (used, { limit, remaining }) => used === (Number.isFinite(limit) ? limit - remaining : 0),
   remaining: (remaining, { limit, decision }) =>
-    isCount(remaining) && remaining <= limit && remaining === decision.remaining,
+    isCount(remaining) && remaining <= limit && remaining === (decision.remaining ?? 0),
   resetTime: (at, { decision }) =>
     at === undefined ? decision.resetAfterMs === null : at instanceof Date && Number.isFinite(at.getTime()),
   key: (key) => typeof key === 'string',
@@ -26,7 +26,7 @@ const DECISION: { readonly [F in keyof Decision]-?: FigureCheck<Decision, Decisi
   allowed: (allowed) => typeof allowed === 'boolean',
   policy: (policy) => typeof policy === 'string',
   limit: isCount,
-  remaining: isCount,
+  remaining: (remaining, { degraded }) => (remaining === null ? degraded : isCount(remaining)),
   retryAfterMs: (ms, { allowed }) => isWait(ms) && (!allowed || ms === 0),
   moreAfterMs: isWait,
   resetAfterMs: isWait,

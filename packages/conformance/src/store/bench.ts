@@ -50,8 +50,11 @@ export function declare<S extends Store>({ it }: Runner, make: MakeStore<S>, tes
 
 function storeBenchOf<S extends Store>(store: S, clock: FakeClock): StoreBench<S> {
   const namespace = randomUUID()
-  const one = async (step: Step, peek: boolean): Promise<Figures> =>
-    (await store.decide([step], peek)).figures[0]!
+  const one = async (step: Step, peek: boolean): Promise<Figures> => {
+    const figures = (await store.decide([step], peek)).figures[0]!
+    if (figures.remaining === null) throw new Error('a store that answers knows what remains')
+    return figures as Figures
+  }
   return {
     store,
     clock,

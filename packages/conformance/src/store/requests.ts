@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { type Figures, planOf } from '@sluice/limiter/algorithms'
+import { planOf } from '@sluice/limiter/algorithms'
+import type { Outcome } from '@sluice/limiter/stores/store'
 import { PLANS, perMinute, type Tests, tenPerTen } from './bench.ts'
 
 /** What becomes of one request: several steps as one, and the roles they play. */
@@ -156,6 +157,17 @@ export const requests: Tests = {
     equal((await bench.peek(other)).blocked, undefined)
   },
 
+  'ends no block where there is none, so that nothing holds the clock': async (bench) => {
+    const step = bench.step('none', perMinute(5), { blockable: true })
+    await bench.store.block(step, 90_000_000)
+    await bench.store.reset(step)
+    bench.clock.advance(30_000)
+    await bench.store.block(step, 0)
+    bench.clock.advance(-20_000)
+    await bench.store.block(step, 5_000_000)
+    equal((await bench.peek(step)).retryAfterMs, 5_000)
+  },
+
   'writes nothing when it only looks': async (bench) => {
     const step = bench.step('p', tenPerTen('token-bucket'), { cost: 10 })
     for (let i = 0; i < 2; i++) {
@@ -215,6 +227,6 @@ export const requests: Tests = {
   },
 }
 
-function allowed(figures: readonly Figures[]): boolean[] {
+function allowed(figures: Outcome['figures']): boolean[] {
   return figures.map((each) => each.allowed)
 }

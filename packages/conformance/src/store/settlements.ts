@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { type Plan, planOf } from '@sluice/limiter/algorithms'
+import { algorithms, type Plan, planOf } from '@sluice/limiter/algorithms'
 import { type Charge, chargedAt, type Step } from '@sluice/limiter/decide'
+import { variantsOf } from '../variants.ts'
 import { PLANS, perMinute, type StoreBench, type Tests, tenPerTen } from './bench.ts'
 
 /** What becomes of a charge that is corrected later, by one algorithm. */
@@ -73,6 +74,17 @@ export const settlements: Tests = {
     await bench.ask(step, 5)
     await bench.store.settle([{ step, at, change }])
     equal((await bench.peek(step)).remaining, 5)
+  },
+
+  'charges more to nobody while the limit is 0: what was used goes on as it was': async (bench) => {
+    for (const { name, policy } of variantsOf((name) => !algorithms[name].traits.holds)) {
+      const { step, at } = await charged(bench, tenPerTen(policy.algorithm, policy), 8, name)
+      const none = bench.step(name, tenPerTen(policy.algorithm, { ...policy, limit: 0 }))
+      bench.clock.advance(9_000)
+      const before = await bench.peek(step)
+      await bench.store.settle([{ step: none, at, change: 5 }])
+      deepEqual([name, await bench.peek(step)], [name, before])
+    }
   },
 
   'gives nothing back to a key that it does not know': async (bench) => {

@@ -50,7 +50,8 @@ export function throttlerStorage(options: CompatOptions = {}): ThrottlerStorage 
       // The refusal that blocks tells of the window; those that follow, of the block.
       const block = policies[0]?.blocked ? 0 : blockDuration
       return {
-        totalHits: allowed ? limit - remaining : limit + 1,
+        // Without the store nothing is known: as if this were the first hit.
+        totalHits: allowed ? limit - (remaining ?? limit - 1) : limit + 1,
         timeToExpire: seconds(resetAfterMs ?? 0),
         isBlocked: !allowed,
         timeToBlockExpire: allowed ? 0 : Math.max(1, seconds(Math.max(retryAfterMs ?? ttl, block))),

@@ -42,7 +42,9 @@ const DURATION = /^(\d+(?:\.\d+)?)?\s*([a-z]+)$/
  */
 export function ticksOf(duration: number | string, path?: FieldPath): number {
   const ticks =
-    typeof duration === 'string' ? ticksOfText(duration, path) : exactTicks(duration, TICKS_PER_MS)
+    typeof duration === 'string'
+      ? ticksOfText(duration, path)
+      : exactTicks(typeof duration === 'number' ? duration : Number.NaN, TICKS_PER_MS)
   if (!(ticks > 0 && Number.isSafeInteger(ticks))) {
     throw new ConfigError(
       `${show(duration)} is not a duration: it must be more than 0, below 2^53 microseconds, and whole microseconds`,
@@ -58,8 +60,9 @@ function ticksOfText(text: string, path: FieldPath | undefined): number {
   const unit = Object.hasOwn(TICKS_PER_UNIT, name) ? name : name.replace(/(?<=...)s$/, '')
   const size = Object.hasOwn(TICKS_PER_UNIT, unit) ? TICKS_PER_UNIT[unit] : undefined
   if (size === undefined) {
+    const uneven = /^(month|year)s?$/.exec(name)?.[1]
     throw new ConfigError(
-      `${show(text)} is not a duration: write milliseconds, or text like 500ms, 10s, 5m, 3h, 1d, 2w`,
+      `${show(text)} is not a duration: ${uneven === undefined ? 'write milliseconds, or text like 500ms, 10s, 5m, 3h, 1d, 2w' : `a ${uneven} has no fixed length; write days, such as 30d, or as a period { calendar: "${uneven}" }`}`,
       path && { path },
     )
   }

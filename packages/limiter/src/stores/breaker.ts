@@ -55,8 +55,10 @@ export class Breaker {
     this.#changed = changed
   }
 
+  /** What only time has changed is reported when it is first read, so that nobody reads what was not reported. */
   get state(): BreakerState {
-    return !this.#isOpen() ? 'closed' : this.#probing ? 'probing' : 'open'
+    this.#report()
+    return this.#last
   }
 
   /** Milliseconds until the next probe; 0 while closed. */
@@ -94,7 +96,7 @@ export class Breaker {
   }
 
   #report(): void {
-    const { state } = this
+    const state = !this.#isOpen() ? 'closed' : this.#probing ? 'probing' : 'open'
     if (state === this.#last) return
     this.#last = state
     this.#changed(state)

@@ -185,9 +185,9 @@ async function walk(make: (clock: FakeClock) => Store, variants: readonly Policy
   const look = async (): Promise<number> => {
     const { figures } = await store.decide([step(0)], true)
     const { remaining } = figures[0]!
-    usage.check(remaining, version.rule.plan.capacity, ahead)
+    usage.check(remaining!, version.rule.plan.capacity, ahead)
     told.push(ahead > 0 ? undefined : figures)
-    return remaining
+    return remaining!
   }
   /** Leases give back what they hold, so that all that is in use can be counted. */
   const settleLeases = async (): Promise<void> => {

@@ -167,7 +167,7 @@ function repeat(
   now: number,
   maxAge: number,
 ): Outcome | undefined {
-  const [figures] = outcome.figures as [Figures]
+  const [figures] = outcome.figures as readonly [Figures]
   const more = figures.moreAfterMs ?? Number.POSITIVE_INFINITY
   const retry = figures.retryAfterMs ?? Number.POSITIVE_INFINITY
   // In whole microseconds: the difference of two readings may lie a hair below the wait that has just passed.

@@ -73,7 +73,7 @@ async function setUp(
 
 async function usedOf(redis: RedisStore, step: Step): Promise<number> {
   const { figures } = await redis.decide([step], true)
-  return figures[0]!.limit - figures[0]!.remaining
+  return figures[0]!.limit - figures[0]!.remaining!
 }
 
 /** What a FallbackStore tells. */

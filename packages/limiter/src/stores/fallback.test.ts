@@ -1,7 +1,10 @@
 import { access } from 'node:fs/promises'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, expectTypeOf, it, vi } from 'vitest'
 import { planOf } from '../core/decide/algorithms.ts'
+import { decisionOf } from '../core/decide/decision.ts'
 import { ConfigError, StoreError } from '../core/errors.ts'
+import { respondTo } from '../core/respond/respond.ts'
+import { createLimiter } from '../limiter.ts'
 import type { Observer } from '../observe/events.ts'
 import { FakeClock, stepFor } from '../testing.ts'
 import { FallbackStore } from './fallback.ts'
@@ -175,5 +178,55 @@ describe('fallback store', () => {
       Array.from({ length: 1_000 }, () => store.decide([step('open')], false)),
     )
     expect(outcomes.every(({ degraded }) => degraded === true)).toBe(true)
+  })
+
+  it.each(['open', 'closed'] as const)('invents no figures of a rule that is %s', async (mode) => {
+    const asked = step(mode)
+    const outcome = await new FallbackStore(scripted(refused)).decide([asked], false)
+    const unknown = { limit: 10, remaining: null, moreAfterMs: null, resetAfterMs: null, delayMs: 0 }
+    expect(outcome.figures).toMatchObject([unknown])
+    const soft = stepFor(plan, { name: 'soft', onStoreError: mode, soft: 0.1 })
+    const decision = decisionOf([soft], outcome, false)
+    expect(decision).toMatchObject({ ...unknown, policies: [unknown], degraded: true })
+    expect(decision.policies[0]).not.toHaveProperty('soft')
+    const { headers } = respondTo(decision, { nowMs: 0, dialect: ['ietf', 'x-ratelimit'] })
+    expect(headers.map(([name]) => name).filter((name) => /limit/i.test(name))).toEqual([])
+  })
+
+  it('decides by the figures that are known, of rules that are open and local', async () => {
+    const steps = [step('open'), step('local'), step('open')]
+    const outcome = await new FallbackStore(scripted(refused)).decide(steps, false)
+    expect(decisionOf(steps, outcome, false)).toMatchObject({ policy: 'local', remaining: 9 })
+  })
+
+  it('gives the reason before it says that the store is not asked any more', async () => {
+    const told: string[] = []
+    const observe: Observer = (event) => told.push(event.type)
+    const store = new FallbackStore(scripted(refused), { failures: 1, observe })
+    await store.decide([step('open')], false)
+    expect(told).toEqual(['store-failed', 'breaker'])
+  })
+
+  it('reports a state that time alone has changed before anyone can read it', async () => {
+    let now = 0
+    const told: string[] = []
+    const observe: Observer = (event) => {
+      if (event.type === 'breaker') told.push(event.state)
+    }
+    const store = new FallbackStore(scripted(refused), { failures: 1, now: () => now, observe })
+    await store.decide([step('open')], false)
+    now = 60_000
+    expect(store.state).toBe('closed')
+    expect(told).toEqual(['open', 'closed'])
+  })
+
+  it.each(['open', 'closed'] as const)('takes as much as a rule that is %s admits', async (onStoreError) => {
+    const limiter = createLimiter({
+      store: new FallbackStore(scripted(refused)),
+      policies: { p: { algorithm: 'fixed-window', limit: 10, period: '1d', onStoreError } },
+    })
+    const { cost, decision } = await limiter.takeUpTo('k', 50)
+    expectTypeOf(decision.remaining).toEqualTypeOf<number | null>()
+    expect(cost).toBe(onStoreError === 'open' ? 50 : 0)
   })
 })

@@ -1,5 +1,5 @@
 import { admitted } from '../core/decide/combine.ts'
-import type { Figures } from '../core/decide/figures.ts'
+import type { StatedFigures } from '../core/decide/figures.ts'
 import { chargedAt } from '../core/decide/outcome.ts'
 import { canRefuse } from '../core/decide/role.ts'
 import type { Rule } from '../core/decide/rule.ts'
@@ -172,8 +172,9 @@ export class FallbackStore implements Store<true> {
         for (const breaker of breakers) breaker.spared()
         throw cause
       }
-      for (const breaker of breakers) breaker.failed()
+      // The reason first, so that whoever hears that the store is not asked any more knows why.
       this.#observe({ type: 'store-failed', error: cause })
+      for (const breaker of breakers) breaker.failed()
       throw cause instanceof StoreError ? cause : new StoreError('the store failed', { cause })
     }
     for (const breaker of breakers) breaker.succeeded()
@@ -227,27 +228,13 @@ function worstOf(breakers: readonly Breaker[]): BreakerState {
 }
 
 /** A closed step cannot say when its limit admits again; it can say when the store is asked again. */
-function refusing({ rule: { plan } }: Step, wait: number): Figures {
-  return {
-    allowed: false,
-    limit: plan.capacity,
-    remaining: 0,
-    retryAfterMs: wait,
-    moreAfterMs: wait,
-    resetAfterMs: wait,
-    delayMs: 0,
-  }
+function refusing({ rule: { plan } }: Step, wait: number): StatedFigures {
+  return { ...UNKNOWN, allowed: false, limit: plan.capacity, retryAfterMs: wait }
 }
 
-function admitting({ rule: { plan }, cost }: Step): Figures {
-  const remaining = Math.max(0, plan.capacity - cost)
-  return {
-    allowed: true,
-    limit: plan.capacity,
-    remaining,
-    retryAfterMs: 0,
-    moreAfterMs: null,
-    resetAfterMs: 0,
-    delayMs: 0,
-  }
+function admitting({ rule: { plan } }: Step): StatedFigures {
+  return { ...UNKNOWN, allowed: true, limit: plan.capacity, retryAfterMs: 0 }
 }
+
+/** What only the store could say. */
+const UNKNOWN = { remaining: null, moreAfterMs: null, resetAfterMs: null, delayMs: 0 } as const

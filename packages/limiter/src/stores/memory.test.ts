@@ -103,7 +103,7 @@ describe('memory store', () => {
       const steps = Array.from({ length: 3_000 }, (_, i) => step(`${i}`, plan))
       store.decide(steps, false)
       // A bucket that n keys share has n in use, so that each counts for 1/n: in all, as many as there are buckets.
-      const inUse = steps.map((own) => 10_000 - store.decide([own], true).figures[0]!.remaining)
+      const inUse = steps.map((own) => 10_000 - store.decide([own], true).figures[0]!.remaining!)
       expect(inUse.reduce((buckets, used) => buckets + 1 / used, 0)).toBeLessThan(1 + 1_024 + 0.5)
     }
   })

@@ -72,6 +72,18 @@ describe('an answer', () => {
     })
   })
 
+  it('says what is not known, and what has no limit, each in its own way', () => {
+    const answer = answerOf(replies(1, once)[0]!)
+    const limit = Number.POSITIVE_INFINITY
+    expect(decisionFrom({ ...answer, limit: null, remaining: null })).toMatchObject({
+      limit,
+      remaining: limit,
+    })
+    const unknown = { limit: 5, remaining: null, degraded: true }
+    const stated = { ...answer, ...unknown, policies: [{ ...answer.policies[0]!, ...unknown }] }
+    expect(decisionFrom(readAnswer(stated))).toMatchObject({ ...unknown, policies: [unknown] })
+  })
+
   it('may have fields of a later version, at any depth', () => {
     const answer = answerOf(replies(1, once)[0]!)
     const later = {

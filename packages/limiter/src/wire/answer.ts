@@ -5,7 +5,10 @@ import { PROBLEM, type ProblemBody } from './problem.ts'
 import { type Check, type Checks, isObject, list, map, openFields, readUnbounded } from './read.ts'
 import { ANY_TEXT, exactly, FINITE, FINITE_OR_NULL, FLAG } from './values.ts'
 
-/** One policy's figures, with durations in milliseconds. Without a limit, `limit` and `remaining` are null. */
+/**
+ * One policy's figures, with durations in milliseconds. Without a limit `limit` and `remaining` are null; where `limit`
+ * is a number and `remaining` is null, what remains is not known: it was decided without the store.
+ */
 export interface FiguresBody {
   readonly policy: string
   readonly allowed: boolean
@@ -140,7 +143,8 @@ export function readBatchAnswer(value: unknown): readonly (AnswerBody | ProblemB
 }
 
 /**
- * The decision that an answer states: `limit` and `remaining` are infinite again where there is no limit.
+ * The decision that an answer states: `limit` and `remaining` are infinite again where there is no limit. A `remaining`
+ * that is not known stays null.
  * @example
  * decisionFrom(readAnswer(await response.json())).remaining
  */
@@ -156,11 +160,11 @@ function policyFrom(body: PolicyBody): PolicyFigures {
 function limitsOf({ limit, remaining }: FiguresBody): Pick<Decision, 'limit' | 'remaining'> {
   return {
     limit: limit ?? Number.POSITIVE_INFINITY,
-    remaining: remaining ?? Number.POSITIVE_INFINITY,
+    remaining: limit === null ? (remaining ?? Number.POSITIVE_INFINITY) : remaining,
   }
 }
 
-function orNull(value: number): number | null {
+function orNull(value: number | null): number | null {
   return value === Number.POSITIVE_INFINITY ? null : value
 }
 

@@ -2,6 +2,7 @@ import { planOf } from '@sluice/limiter/algorithms'
 import { ruleOf, type Step } from '@sluice/limiter/decide'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { App } from '../app.ts'
+import type { Stores } from '../stores.ts'
 
 /** Why the service should be sent no requests, none when it should; and what is not as it should be. */
 export type Readiness = () => Promise<{
@@ -26,9 +27,23 @@ const PROBE: Step = {
   cost: 0,
 }
 const PROBE_MS = 1_000
+/** Failures after which a breaker opens, at most, for it to be opened by looking alone. */
+const MOST_LOOKS = 20
+
+/**
+ * Whether the store fails, as its breaker says: what the gauge, the log and `/readyz` go by. It is looked at first, until
+ * it answers or the breaker has opened, some times at most, so that the breaker knows where nobody else asks the store.
+ */
+export async function storeFails({ store, fallback }: Stores): Promise<boolean> {
+  if (fallback === undefined) return !(await answers(store))
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    if ((await answers(store)) || fallback.state !== 'closed') break
+  }
+  return fallback.state !== 'closed'
+}
 
 /** Whether the store answers, within a second. */
-export async function answers(store: Store): Promise<boolean> {
+async function answers(store: Store): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), PROBE_MS)

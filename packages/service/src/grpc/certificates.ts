@@ -63,13 +63,13 @@ export function fileCredentials(files: TlsFiles, log: Log): FileCredentials {
   const provider = {
     addIdentityCertificateListener(listener: (update: Certificates) => void) {
       identity.add(listener)
-      listener(current)
+      process.nextTick(() => listener(current)) // whoever asks is not ready yet
     },
     removeIdentityCertificateListener: (listener: (update: Certificates) => void) =>
       void identity.delete(listener),
     addCaCertificateListener(listener: (update: { readonly caCertificate: Buffer }) => void) {
       authorities.add(listener)
-      listener({ caCertificate: current.caCertificate! })
+      process.nextTick(() => listener({ caCertificate: current.caCertificate! }))
     },
     removeCaCertificateListener: (listener: (update: { readonly caCertificate: Buffer }) => void) =>
       void authorities.delete(listener),
@@ -77,9 +77,9 @@ export function fileCredentials(files: TlsFiles, log: Log): FileCredentials {
   const asksClients = files.clientCa !== undefined
   return {
     credentials: experimental.createCertificateProviderServerCredentials(
-      // The types ask for a provider where the code takes none.
-      (asksClients ? provider : null) as unknown as typeof provider,
       provider,
+      // Its types name the two in the other order, and ask for both.
+      (asksClients ? provider : null) as unknown as typeof provider,
       asksClients,
     ),
     close: () => clearInterval(timer),

@@ -8,7 +8,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { StoreError } from '@sluice/limiter/errors'
+import { ConfigError, StoreError } from '@sluice/limiter/errors'
 import { BadQuestion, UnknownDomain } from '@sluice/limiter/pipeline'
 import type { GrpcAddress } from '../address.ts'
 import type { Readiness } from '../admin/health.ts'
@@ -80,7 +80,7 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
       const at = 'path' in address ? `unix:${address.path}` : `${bracketed(address.host)}:${address.port}`
       const port = await new Promise<number>((resolve, reject) => {
         server.bindAsync(at, secured?.credentials ?? ServerCredentials.createInsecure(), (error, bound) =>
-          error ? reject(error) : resolve(bound),
+          error ? reject(unreachable(at, error)) : resolve(bound),
         )
       })
       const url = 'path' in address ? at : `${bracketed(address.host)}:${port}`
@@ -141,6 +141,16 @@ function failure(error: unknown, log: Log): { code: status; details: string } {
   if (error instanceof StoreError) return { code: status.UNAVAILABLE, details: 'the store does not answer' }
   log.error({ err: error }, 'a call failed')
   return { code: status.INTERNAL, details: 'the service failed; its log says how' }
+}
+
+function unreachable(at: string, cause: Error): ConfigError {
+  const why = /EADDRINUSE|No address added/.test(cause.message)
+    ? 'another program listens there'
+    : cause.message
+  return new ConfigError(`grpc: cannot listen at ${at}: ${why}; choose another address`, {
+    cause,
+    path: ['grpc'],
+  })
 }
 
 function bracketed(host: string): string {

@@ -36,7 +36,10 @@ describe('the log', () => {
     expect(await read()).toHaveLength(kept)
     log.info('more')
     const [told, more] = (await read()).slice(kept).map((line) => JSON.parse(line))
-    expect(told).toMatchObject({ lines: dropped(), msg: 'lines were dropped: the log is read too slowly' })
+    expect(told).toMatchObject({
+      lines: dropped(),
+      msg: expect.stringMatching(/^lines were dropped: the log is read too slowly; see http/),
+    })
     expect(more).toMatchObject({ msg: 'more' })
   })
 
@@ -49,5 +52,30 @@ describe('the log', () => {
     }
     const reasons = (await read()).map((line) => JSON.parse(line).reason)
     expect(reasons).toEqual(['Redis failed: ECONNRESET', 'Redis failed: WRONGPASS'])
+  })
+
+  test('says that the store fails, and why, and that it works again, when its breakers say so', async () => {
+    const { stream, read } = reader()
+    const observe = logEvents(createLog({ stream }).log)
+    const change = (state: 'closed' | 'open' | 'probing', shard: number): void =>
+      observe({ type: 'breaker', state, shard })
+    const fail = (message: string): void => observe({ type: 'store-failed', error: new StoreError(message) })
+    fail('ECONNRESET')
+    change('open', 1)
+    change('open', 2)
+    change('probing', 1)
+    change('closed', 1)
+    change('closed', 2)
+    fail('ECONNRESET')
+    for (let i = 0; i < 1_000; i++) observe({ type: 'store-answered', ms: 1 })
+    fail('ECONNRESET')
+    const told = (await read()).map((line) => JSON.parse(line))
+    expect(told.map(({ msg, reason }) => [msg, reason])).toEqual([
+      ['the store did not answer a question', 'ECONNRESET'],
+      ['the store fails', 'ECONNRESET'],
+      ['the store works again', undefined],
+      ['the store did not answer a question', 'ECONNRESET'],
+      ['the store did not answer a question', 'ECONNRESET'],
+    ])
   })
 })

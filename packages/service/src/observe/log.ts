@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { type Decision, SluiceError } from '@sluice/limiter'
+import { SluiceError } from '@sluice/limiter'
 import type { Event, Observer } from '@sluice/limiter/events'
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
 
@@ -29,6 +29,8 @@ export interface BoundedLog {
 /** Bytes of lines that may wait until they are read: more are dropped, and counted. */
 const MOST_WAITING = 1_048_576
 
+const LOG_PAGE = 'https://github.com/sluice-limiter/sluice/blob/main/docs/cli.md#log'
+
 /** A log whose reader may stand still: what waits for it is bounded, and nothing else waits. */
 export function createLog({ level = 'info', stream = standardOutput() }: LogOptions): BoundedLog {
   const options = { name: 'sluice', level, timestamp: pino.stdTimeFunctions.isoTime }
@@ -39,7 +41,10 @@ export function createLog({ level = 'info', stream = standardOutput() }: LogOpti
     write(line) {
       if (((stream as Partial<Writable>).writableLength ?? 0) > MOST_WAITING) return void dropped++
       if (dropped > told)
-        direct.warn({ lines: dropped - told }, 'lines were dropped: the log is read too slowly')
+        direct.warn(
+          { lines: dropped - told },
+          `lines were dropped: the log is read too slowly; see ${LOG_PAGE}`,
+        )
       told = dropped
       stream.write(line)
     },
@@ -53,25 +58,50 @@ function standardOutput(): DestinationStream {
   return process.stdout
 }
 
-/** Reasons that are written while the store fails. */
+/** Reasons that are written until they are forgotten. */
 const MOST_REASONS = 10
+/** Answers in a row after which the reasons of earlier failures are forgotten, and written again if they come again. */
+const FORGETS_AFTER = 1_000
 
-/** Writes to the log what operators need to know. Decisions only at `debug`; each reason of a failing store once, until it works. */
+/**
+ * Writes to the log what operators need to know. Decisions only at `debug`; that the store fails and that it works again
+ * when its breaker says so, as the gauge does; each reason once.
+ */
 export function logEvents(log: Logger): Observer {
   const debugs = log.isLevelEnabled('debug')
-  const reasons = new Set<string>()
+  const logStore = storeLog(log)
   return (event) => {
-    if (reasons.size > 0 && event.type === 'decided' && isFromStore(event.decision)) {
-      reasons.clear()
-      log.info('the store works again')
-    }
-    if (event.type === 'store-failed' && reasons.size < MOST_REASONS) {
-      const reason = reasonOf(event.error)
-      if (!reasons.has(reason)) log.error({ reason }, 'the store fails')
-      reasons.add(reason)
-    }
+    logStore(event)
     if (event.type === 'reloaded') logReload(log, event)
     if (debugs) debug(log, event)
+  }
+}
+
+function storeLog(log: Logger): Observer {
+  const reasons = new Set<string>()
+  /** Those of which the breaker is not closed. */
+  const failing = new Set<number>()
+  let reason = ''
+  let answers = 0
+  return (event) => {
+    if (event.type === 'store-failed') {
+      answers = 0
+      reason = reasonOf(event.error)
+      if (reasons.has(reason) || reasons.size >= MOST_REASONS) return
+      reasons.add(reason)
+      log.warn({ reason }, 'the store did not answer a question')
+    } else if (event.type === 'store-answered') {
+      if (++answers === FORGETS_AFTER) reasons.clear()
+    } else if (event.type === 'breaker') {
+      const before = failing.size
+      if (event.state === 'closed') failing.delete(event.shard)
+      else failing.add(event.shard)
+      if (before === 0 && failing.size > 0) log.error({ reason }, 'the store fails')
+      if (before > 0 && failing.size === 0) {
+        reasons.clear()
+        log.info('the store works again')
+      }
+    }
   }
 }
 
@@ -81,10 +111,6 @@ function logReload(log: Logger, event: Extract<Event, { type: 'reloaded' }>): vo
     const why = error instanceof SluiceError ? { reason: error.message } : { err: error }
     log.error(why, 'the rules cannot be used: those in force stay')
   } else log.info({ result: event.result }, 'rules are in force as the files have them')
-}
-
-function isFromStore({ degraded, policies }: Decision): boolean {
-  return !degraded && policies.length > 0
 }
 
 /** Messages alone: what else a driver's error carries may hold keys. */

@@ -2,7 +2,7 @@ import { StoreError } from '@sluice/limiter'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import type { Store } from '@sluice/limiter/stores/store'
 import { afterEach, expect, test } from 'vitest'
-import { bench, get, post, type ServiceBench } from '../testing.ts'
+import { type Answered, bench, get, post, type ServiceBench } from '../testing.ts'
 
 const RULES = `
 domain: shop
@@ -40,7 +40,7 @@ async function scrape({ admin }: ServiceBench): Promise<Map<string, number>> {
   return samples
 }
 
-const check = (service: ServiceBench, path: string, more: object = {}): Promise<unknown> =>
+const check = (service: ServiceBench, path: string, more: object = {}): Promise<Answered> =>
   post(service.http, '/v1/check', { domain: 'shop', request: { path, ...more } })
 const decisions = (policy: string, outcome: string): string =>
   `sluice_policy_decisions_total{domain="shop",policy="${policy}",outcome="${outcome}"}`
@@ -131,11 +131,13 @@ class FailingStore implements Store<true> {
   }
 }
 
-test('a store that fails is counted, each reason told once, and a warning; rules say what happens', async () => {
+test('a store that fails is counted, each reason told once, and a warning; what is not known is null', async () => {
   const store = new FailingStore()
+  let now = 0
   const lines: string[] = []
+  const told = () => lines.map((line) => JSON.parse(line) as { msg: string; reason?: string })
   const log = { stream: { write: (line: string) => void lines.push(line) } }
-  const service = await open({ store, log, fallback: { failures: 1_000 } })
+  const service = await open({ store, log, fallback: { failures: 4, now: () => now } })
   const reserved = await post(service.http, '/v1/reserve', {
     domain: 'shop',
     request: { path: '/user', attributes: { user: 'a' } },
@@ -145,8 +147,22 @@ test('a store that fails is counted, each reason told once, and a warning; rules
     domain: 'shop',
     request: { path: '/login', ip: '203.0.113.1' },
   })
-  expect(closed).toMatchObject({ status: 200, body: { allowed: false, degraded: true } })
-  expect(await check(service, '/watched')).toMatchObject({ body: { allowed: true, degraded: true } })
+  const unknown = { remaining: null, moreAfterMs: null, resetAfterMs: null }
+  expect(closed).toMatchObject({
+    status: 200,
+    body: {
+      allowed: false,
+      degraded: true,
+      limit: 2,
+      ...unknown,
+      policies: [{ policy: 'login', limit: 2, ...unknown }],
+      headers: { 'Retry-After': '1' },
+    },
+  })
+  expect(Object.keys(closed.body.headers)).toEqual(['Retry-After', 'Cache-Control'])
+  const admitted = await check(service, '/watched')
+  expect(admitted).toMatchObject({ body: { allowed: true, degraded: true, headers: {} } })
+  expect(admitted.body.policies).toMatchObject([{ allowed: true, ...unknown }])
   expect(await post(service.http, '/v1/commit', { id: reserved.body.id, cost: 1 })).toMatchObject({
     status: 503,
     body: { detail: 'the store does not answer' },
@@ -162,14 +178,15 @@ test('a store that fails is counted, each reason told once, and a warning; rules
   expect(samples.get('sluice_requests_degraded_total{domain="shop"}')).toBe(2)
   expect(samples.get('sluice_store_answer_duration_seconds_count')).toBe(1)
   expect(samples.get('sluice_store_failures_total')).toBe(4)
-  expect(samples.get('sluice_store_up')).toBe(1)
+  expect(samples.get('sluice_store_up')).toBe(0)
 
   store.failing = false
-  await check(service, '/watched')
-  const told = lines.map((line) => JSON.parse(line) as { msg: string; reason?: string })
-  expect(told.filter(({ msg }) => msg.startsWith('the store'))).toMatchObject([
+  now = 500
+  expect((await scrape(service)).get('sluice_store_up')).toBe(1)
+  expect(told().filter(({ msg }) => msg.startsWith('the store'))).toMatchObject([
+    { msg: 'the store did not answer a question', reason: 'gone: at 10.0.0.1' },
+    { msg: 'the store did not answer a question', reason: 'gone' },
     { msg: 'the store fails', reason: 'gone: at 10.0.0.1' },
-    { msg: 'the store fails', reason: 'gone' },
     { msg: 'the store works again' },
   ])
 })

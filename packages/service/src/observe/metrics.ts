@@ -1,7 +1,7 @@
 import type { Event, Observer } from '@sluice/limiter/events'
-import type { FallbackStore } from '@sluice/limiter/stores/fallback'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { storeFails } from '../admin/health.ts'
 import type { Stores } from '../stores.ts'
 import { versionOf } from '../version.ts'
 import type { PolicyTally, Tallies } from './tallies.ts'
@@ -17,18 +17,15 @@ const SECONDS_BUCKETS = [
 ]
 
 /** @param droppedLines of the log, until now */
-export function createMetrics(
-  tallies: Tallies,
-  { store, fallback }: Stores,
-  droppedLines: () => number,
-): Metrics {
+export function createMetrics(tallies: Tallies, stores: Stores, droppedLines: () => number): Metrics {
+  const { store, fallback } = stores
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   reportRequests(tallies, registers)
   reportPolicies(tallies, registers)
   if (store instanceof MemoryStore) reportMemory(store, registers)
-  if (fallback !== undefined) reportBreaker(fallback, registers)
+  if (fallback !== undefined) reportBreaker(stores, registers)
   new Gauge({
     name: 'sluice_build_info',
     help: '1, labelled with the version',
@@ -186,13 +183,13 @@ function reportMemory(store: MemoryStore, registers: Registry[]): void {
   )
 }
 
-function reportBreaker(store: FallbackStore, registers: Registry[]): void {
+function reportBreaker(stores: Stores, registers: Registry[]): void {
   new Gauge({
     name: 'sluice_store_up',
     help: '1: the store is asked; 0: it, or a shard of it, kept failing, and rules go by their on_store_error',
     registers,
-    collect() {
-      this.set(store.state === 'closed' ? 1 : 0)
+    async collect() {
+      this.set((await storeFails(stores)) ? 0 : 1)
     },
   })
 }

@@ -202,10 +202,10 @@ function match(
 
 function replyTo(
   pipeline: Pipeline<boolean>,
-  { domain, cost }: DescriptorQuestion,
+  { cost }: DescriptorQuestion,
   matched: MatchedDescriptors,
   decision: Decision,
 ): Pick<Reply, 'decision' | 'response'> {
-  const { response } = pipeline.respond({ domain, cost }, matched, decision)
+  const { response } = pipeline.respond(decision, matched, cost)
   return { decision, response }
 }

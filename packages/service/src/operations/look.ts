@@ -28,7 +28,12 @@ export class Looks {
 
 /** What the limit itself says: the larger one has a unit more, used or not; waits are the same. */
 export function ownFigures(figures: StepFigures, { rule: { plan } }: Step): StepFigures {
-  return { ...figures, limit: plan.capacity, remaining: Math.max(0, figures.remaining - 1) }
+  const { remaining } = figures
+  return {
+    ...figures,
+    limit: plan.capacity,
+    remaining: remaining === null ? null : Math.max(0, remaining - 1),
+  }
 }
 
 /** The outcome of steps of which some looked. @param looked whether the step at a place did */

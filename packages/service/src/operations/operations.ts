@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { bindingStep, type Decision, tarpitOf } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
 import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
@@ -44,6 +45,8 @@ export interface OperationParts {
   /** How long refusals are held back by limits that do not say: milliseconds or text. Default: not at all. */
   readonly tarpit?: number | string | undefined
   readonly timers?: Timers | undefined
+  /** Once it is aborted, answers that are held back are sent. */
+  readonly leaving?: AbortSignal | undefined
 }
 
 /** Answers held back at once; others are sent without delay. */
@@ -56,6 +59,7 @@ export function createOperations(parts: OperationParts): Operations {
   const room = new WaitingRoom(MAX_HELD, timers)
   const within: CheckWithin = checkWithin({ pipeline, stores, observe, timers })
   const ids: ReservationIds = reservationIds(secret)
+  const node = randomUUID()
   const timed = async <T>({ domain }: Question, answer: () => T | Promise<T>): Promise<T> => {
     const began = performance.now()
     const given = await answer()
@@ -66,15 +70,15 @@ export function createOperations(parts: OperationParts): Operations {
     check: (question) => timed(question, () => pipeline.check(question)),
     checkWithin: (question, ms) => timed(question, () => within(question, ms)),
     peek: (question) => timed(question, () => pipeline.peek(question)),
-    reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, question, ttlMs)),
-    commit: (id, actual) => settle(pipeline, ids, id, actual),
-    cancel: (id) => settle(pipeline, ids, id, undefined),
+    reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, node, question, ttlMs)),
+    commit: (id, actual) => settle(pipeline, ids, node, id, actual),
+    cancel: (id) => settle(pipeline, ids, node, id, undefined),
     async hold(decisions) {
       const waits = decisions.map((decision) =>
         decision.allowed ? 0 : (bindingStep(decision)?.rule.tarpitMs ?? tarpitMs),
       )
       const longest = Math.max(0, ...waits)
-      if (longest > 0 && room.enter()) await room.wait(longest, undefined)
+      if (longest > 0 && room.enter()) await room.wait(longest, parts.leaving)
     },
     reset: (question) => resetRequest(pipeline, question),
     resetPolicy: async (domain, policy, key) => resetPolicy(pipeline, rules.live!.rules, domain, policy, key),

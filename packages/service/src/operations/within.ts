@@ -25,6 +25,6 @@ export function checkWithin({ pipeline, stores, observe, timers }: WithinParts):
     const outcome = await decideWithin(stores, matched.steps, false, ms, timers as BoundTimers)
     const decision = decisionOf(matched.steps, outcome, false)
     observe({ type: 'decided', domain, decision, peek: false })
-    return pipeline.respond(question, matched, decision)
+    return pipeline.respond(decision, matched, question.cost)
   }
 }

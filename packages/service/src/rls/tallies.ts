@@ -68,7 +68,7 @@ export class RlsTallies {
       return
     }
     tally.within_limit += cost
-    const used = limit - remaining
+    const used = remaining === null ? 0 : limit - remaining
     const near = Math.floor(Math.fround(Math.fround(limit) * Math.fround(this.#nearRatio)))
     if (used > near) tally.near_limit += Math.min(cost, used - near)
   }

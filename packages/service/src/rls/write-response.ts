@@ -55,11 +55,15 @@ function statusOf(
   if (limit?.unlimited) return { code: CODE.OK, limit_remaining: MOST_UINT32 }
   if (limit === undefined || step === undefined || figures === undefined)
     return { code: CODE.OK, limit_remaining: 0 }
+  const code = codeOf(step.rule.role, figures.allowed, shadow === true)
+  const { remaining } = figures
+  // What only the store could say, no header may say.
+  if (remaining === null) return { code, limit_remaining: 0 }
   const seconds = secondsUntilReset(step, figures, at)
   return {
-    code: codeOf(step.rule.role, figures.allowed, shadow === true),
+    code,
     current_limit: currentLimit(limit, step),
-    limit_remaining: figures.allowed ? Math.min(figures.remaining, MOST_UINT32) : 0,
+    limit_remaining: figures.allowed ? Math.min(remaining, MOST_UINT32) : 0,
     ...(seconds !== undefined && { duration_until_reset: { seconds, nanos: 0 } }),
   }
 }

@@ -21,10 +21,17 @@ export interface Costed {
  * field with `first`, `last` or `limit` costs that many times. `{ users(first: 50) { name posts(first: 10) { title } } }`
  * costs 1 + 50 · (1 + 1 + 10 · 1) = 601. What cannot be measured (no such operation, a length that is no number) counts
  * as it is written: once. At most 2^53−1.
+ * @throws TypeError where no document is given
  * @example
  * operationCost({ document: parse('{ users(first: 50) { name } }') }) // 51
  */
-export function operationCost({ document, operationName, variables }: Costed): number {
+export function operationCost(costed: Costed): number {
+  if (!Array.isArray(costed?.document?.definitions)) {
+    throw new TypeError(
+      'give an object with the document, as parse of graphql returns it: operationCost({ document })',
+    )
+  }
+  const { document, operationName, variables } = costed
   const operations: OperationDefinitionNode[] = []
   const fragments = new Map<string, FragmentDefinitionNode>()
   for (const definition of document.definitions) {

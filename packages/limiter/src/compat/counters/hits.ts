@@ -98,8 +98,9 @@ export function hitCounter(store: Store, name: string, windowMs: number): HitCou
   }
 }
 
+/** Without the store, where nothing is known: as if this were the first hit. */
 function usedOf({ limit, remaining }: Decision): number {
-  return limit - remaining
+  return remaining === null ? UNITS : limit - remaining
 }
 
 function hitsOf(decision: Decision): Hits {

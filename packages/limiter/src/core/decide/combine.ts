@@ -1,4 +1,4 @@
-import type { Figures } from './figures.ts'
+import type { StatedFigures } from './figures.ts'
 import { canRefuse } from './role.ts'
 import type { Step } from './step.ts'
 
@@ -34,8 +34,8 @@ export function admitted(steps: readonly Step[], verdicts: readonly StepVerdict[
 
 /**
  * The index of the policy that decided, of all or of those that `counts` lets in; −1 when there is none. On a
- * refusal: the longest wait of those that refuse (never is the longest); else the least remaining. Ties go to the
- * first.
+ * refusal: the longest wait of those that refuse (never is the longest); else the least remaining, if any is known.
+ * Ties go to the first.
  * @example
  * const a = { allowed: true, remaining: 3, retryAfterMs: 0 }
  * const b = { allowed: false, remaining: 0, retryAfterMs: 500 }
@@ -55,10 +55,11 @@ export function binding(
   return best
 }
 
-type Decisive = Pick<Figures, 'allowed' | 'remaining' | 'retryAfterMs'>
+type Decisive = Pick<StatedFigures, 'allowed' | 'remaining' | 'retryAfterMs'>
 
 function lower(a: Decisive, b: Decisive): boolean {
-  return a.remaining < b.remaining
+  if (b.remaining === null) return a.remaining !== null
+  return a.remaining !== null && a.remaining < b.remaining
 }
 
 function later(a: Decisive, b: Decisive): boolean {

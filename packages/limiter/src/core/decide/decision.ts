@@ -1,5 +1,5 @@
 import { binding } from './combine.ts'
-import type { Figures } from './figures.ts'
+import { isKnown, type StatedFigures } from './figures.ts'
 import type { Outcome } from './outcome.ts'
 import { canRefuse } from './role.ts'
 import type { Rule } from './rule.ts'
@@ -7,7 +7,8 @@ import { delayOf } from './soft-delay.ts'
 import type { Step } from './step.ts'
 
 /** One policy's figures, under its name. */
-export interface PolicyFigures<Name extends string = string> extends Figures {
+export interface PolicyFigures<Name extends string = string, Remaining extends number | null = number | null>
+  extends StatedFigures<Remaining> {
   readonly policy: Name
   /** Seconds of the policy's window, for headers: `limit` units per so much; absent where there is no window. */
   readonly windowSeconds?: number | undefined
@@ -27,12 +28,13 @@ export interface PolicyFigures<Name extends string = string> extends Figures {
  * priority binds where none can refuse, and then `remaining` is what is left at normal priority. Durations are in
  * milliseconds and may carry a fraction; they count from the decision. A decision is not changed later.
  */
-export interface Decision<Name extends string = string> extends Figures {
+export interface Decision<Name extends string = string, Remaining extends number | null = number | null>
+  extends StatedFigures<Remaining> {
   /** The binding policy's name; `''` when no policy applied, and then `limit` and `remaining` are infinite. */
   readonly policy: Name | ''
   /** Every policy that took part, in rule order. Made when it is first read: JSON has it, a copy by spreading has not. */
-  readonly policies: readonly PolicyFigures<Name>[]
-  /** Made without the store, by the rule's failure policy. */
+  readonly policies: readonly PolicyFigures<Name, Remaining>[]
+  /** Made without the store, by the rule's failure policy. Of `open` and `closed` rules `remaining` is null. */
   readonly degraded: boolean
   /** Over a limit that only lowers the priority. */
   readonly priority?: 'low'
@@ -61,7 +63,7 @@ export interface CorrectedCharge {
   readonly refundable: number
 }
 
-const UNLIMITED: Figures = {
+const UNLIMITED: StatedFigures = {
   allowed: true,
   limit: Number.POSITIVE_INFINITY,
   remaining: Number.POSITIVE_INFINITY,
@@ -98,9 +100,9 @@ export function decisionOf(steps: readonly Step[], outcome: Outcome, peek: boole
   return new DecisionRecord(steps, outcome, peek, bound, delayMs, low && allowed)
 }
 
-/** Without the store a limit that is `open` delays nobody: its figures are not those of the quota. */
-function stepDelay({ rule, cost }: Step, own: Figures, outcome: Outcome, peek: boolean): number {
-  if (outcome.degraded && rule.onStoreError !== 'local') return own.delayMs
+/** Without the store a limit that is `open` delays nobody: what is in use is not known. */
+function stepDelay({ rule, cost }: Step, own: StatedFigures, outcome: Outcome, peek: boolean): number {
+  if (!isKnown(own)) return own.delayMs
   return delayOf(rule, own, cost, outcome.allowed && !peek)
 }
 
@@ -109,7 +111,7 @@ class DecisionRecord implements Decision {
   declare readonly allowed: boolean
   declare readonly policy: string
   declare readonly limit: number
-  declare readonly remaining: number
+  declare readonly remaining: number | null
   declare readonly retryAfterMs: number | null
   declare readonly moreAfterMs: number | null
   declare readonly resetAfterMs: number | null
@@ -153,7 +155,7 @@ class DecisionRecord implements Decision {
   }
 
   static receiptOf(decision: Decision): Receipt | undefined {
-    if (!(#outcome in decision)) return undefined
+    if (typeof decision !== 'object' || decision === null || !(#outcome in decision)) return undefined
     const { allowed } = decision
     return {
       steps: decision.#steps,
@@ -206,7 +208,7 @@ export const decidedAt: (decision: Decision) => number | undefined = DecisionRec
 
 function policyFigures(
   { name, windowSeconds, role, soft, missingKey }: Rule,
-  own: Figures,
+  own: StatedFigures,
   delayMs: number,
 ): PolicyFigures {
   return {
@@ -216,6 +218,8 @@ function policyFigures(
     windowSeconds,
     ...(role === 'shadow' ? { shadow: true } : role === 'deprioritize' ? { deprioritizes: true } : undefined),
     ...(missingKey && { missingKey }),
-    ...(soft !== undefined && own.limit - own.remaining >= soft * own.limit ? { soft: true } : undefined),
+    ...(soft !== undefined && isKnown(own) && own.limit - own.remaining >= soft * own.limit
+      ? { soft: true }
+      : undefined),
   }
 }

@@ -27,6 +27,24 @@ export interface Figures {
   readonly blocked?: true
 }
 
+/**
+ * Figures as a decision states them. `remaining` is null where it is not known: the store did not answer, and the rule
+ * is `open` or `closed`. Then `moreAfterMs` and `resetAfterMs` are null as well.
+ */
+export interface StatedFigures<Remaining extends number | null = number | null>
+  extends Omit<Figures, 'remaining'> {
+  readonly remaining: Remaining
+}
+
+/**
+ * Whether figures are known.
+ * @example
+ * const left = isKnown(figures) ? figures.remaining : 0
+ */
+export function isKnown(figures: StatedFigures): figures is Figures {
+  return figures.remaining !== null
+}
+
 const NEVER = Number.POSITIVE_INFINITY
 
 /**

@@ -1,4 +1,4 @@
-import type { Figures } from './figures.ts'
+import type { StatedFigures } from './figures.ts'
 
 /** What a store answers of the steps of one request, run as one. It is not written to later. */
 export interface Outcome {
@@ -12,8 +12,8 @@ export interface Outcome {
    * key's last admission, a request that queues is charged at its turn, or several nodes decided, each by its own clock.
    */
   readonly instants?: readonly number[]
-  /** One for each step, in order. */
-  readonly figures: readonly Figures[]
+  /** One for each step, in order. Only where it is `degraded` some may be unknown. */
+  readonly figures: readonly StatedFigures[]
   /** Made without the shared store, by each rule's `onStoreError`. */
   readonly degraded?: true
 }

@@ -146,6 +146,7 @@ export function correct<S extends Slot>(charges: readonly Charge[], states: Stat
   for (const { step, at: chargedAt, change } of charges) {
     const { rule, phase = 0, chargeId = 0 } = step
     const { plan } = rule
+    if (change > 0 && plan.ceiling === 0) continue // nothing can be in use; what a larger limit left goes on as it was
     readState(step, slot, states, at)
     if (change > 0) charge(step, change, slot, states)
     else if (change < 0 && slot.cells !== NO_CELLS) {
@@ -172,10 +173,16 @@ export function block<S extends Slot>(
   if (rule.block === undefined) throw cannotBlock(rule)
   const slot = states.slots(1)[0]!
   const now = findBlock(rule.block, rule.namespace, key, slot, states, at)
-  if (ticks === 0 && slot.cells === NO_CELLS) return
+  if (ticks === 0 && isUnused(slot, rule.block.size)) return
   states.place(rule.namespace, rule.block, key, now, slot)
   setBlock(slot.cells, slot.offset, now, ticks)
   slot.cells[slot.offset] = now
+}
+
+/** Whether there is no state, or one that was reset: in process its integers are 0 then. */
+function isUnused({ cells, offset }: Slot, size: number): boolean {
+  for (let i = 0; i < size; i++) if (cells[offset + i] !== 0) return false
+  return true
 }
 
 export function cannotBlock({ name }: Rule): TypeError {

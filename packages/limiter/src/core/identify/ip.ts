@@ -18,7 +18,8 @@ const GROUP = /^[\da-f]{1,4}$/i
  * @example
  * parseAddress('[2001:db8::1]:443')?.version // 6
  */
-export function parseAddress(text: string): Address | undefined {
+export function parseAddress(text: string | undefined): Address | undefined {
+  if (typeof text !== 'string') return undefined
   const word = ipv4Word(text)
   if (word >= 0) return { version: 4, words: [word] }
   if (text.length > MAX_TEXT) return undefined
@@ -38,7 +39,8 @@ export function parseAddress(text: string): Address | undefined {
  * @example
  * ipKey('2001:db8::1') // '2001:db8::/64'
  */
-export function ipKey(text: string, v4Bits = 32, v6Bits = 64): string | undefined {
+export function ipKey(text: string | undefined, v4Bits = 32, v6Bits = 64): string | undefined {
+  if (typeof text !== 'string') return undefined
   if (v4Bits === 32 && ipv4Word(text) >= 0) return text
   const address = parseAddress(text)
   return address && networkText(address, address.version === 4 ? v4Bits : v6Bits)

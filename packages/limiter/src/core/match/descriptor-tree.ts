@@ -54,7 +54,7 @@ export interface MatchedLimit {
   /** The same behind the domain, level by level: `key_value`, `key`. */
   readonly labels: readonly string[]
   /** Where labels have values of the request, those of the rulebook; none for a limit that the request brings. */
-  readonly written: readonly string[] | undefined
+  readonly written?: readonly string[]
   readonly metadata?: unknown
 }
 

@@ -229,7 +229,6 @@ function override(
       unlimited: false,
       statsKey,
       labels,
-      written: undefined,
     },
     replaces: [],
     rule: makeRule(source, { limit: requestsPerUnit, period }, planOf),

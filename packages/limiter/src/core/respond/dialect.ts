@@ -1,5 +1,6 @@
 import { binding } from '../decide/combine.ts'
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
+import { isKnown } from '../decide/figures.ts'
 import { checkOptions, func, type OptionFields, objectOf, oneOf, that, wholeFrom } from '../options.ts'
 
 export type Header = readonly [name: string, value: string]
@@ -8,12 +9,13 @@ export type Header = readonly [name: string, value: string]
 export type QuotaUnit = 'requests' | 'content-bytes' | 'concurrent-requests'
 
 /** One policy as a client may see it. */
-export interface ReportedPolicy extends Pick<PolicyFigures, ReportedFigure> {
+export interface ReportedPolicy extends Pick<KnownPolicy, ReportedFigure> {
   /** Default: `requests`, or `concurrent-requests` where there is no window. */
   readonly unit?: QuotaUnit | undefined
   /** Tells counters of one policy apart: a short hash of the key, never the key. */
   readonly partitionKey?: Uint8Array | undefined
 }
+type KnownPolicy = PolicyFigures<string, number>
 type ReportedFigure =
   | 'policy'
   | 'allowed'
@@ -120,7 +122,8 @@ const OPTIONS = /* @__PURE__ */ objectOf(reportFields, ['nowMs'])
 
 /**
  * What clients may know of a decision. Shadow policies are left out, and so are those that lower the priority where
- * others can refuse. A degraded decision reports none: its figures are not those of the quota.
+ * others can refuse, and those whose figures are not known. A degraded decision reports none: no figures of it are those
+ * of the quota.
  * @throws ConfigError for invalid options
  * @example
  * const report = reportOf(decision, { nowMs: Date.now() })
@@ -144,13 +147,13 @@ export function reportFor(decision: Decision, options: ReportOptions): Report {
   }
 }
 
-function deciding(shown: readonly PolicyFigures[], allowed: boolean): readonly PolicyFigures[] {
+function deciding(shown: readonly KnownPolicy[], allowed: boolean): readonly KnownPolicy[] {
   const index = binding(shown, allowed)
   return shown.slice(index, index + 1)
 }
 
 /** The policies as they are, which is all that most responses need. */
-function marked(policies: readonly PolicyFigures[], options: ReportOptions): readonly ReportedPolicy[] {
+function marked(policies: readonly KnownPolicy[], options: ReportOptions): readonly ReportedPolicy[] {
   const { unit, partitionKey } = options
   if (unit === undefined && partitionKey === undefined) return policies
   return policies.map((own) => ({
@@ -160,10 +163,16 @@ function marked(policies: readonly PolicyFigures[], options: ReportOptions): rea
   }))
 }
 
-function enforced(policies: readonly PolicyFigures[]): readonly PolicyFigures[] {
-  if (policies.length === 1 && policies[0]!.shadow !== true) return policies
-  const refusing = policies.filter(isEnforced)
-  return refusing.length > 0 ? refusing : policies.filter(({ shadow }) => shadow !== true)
+function enforced(policies: readonly PolicyFigures[]): readonly KnownPolicy[] {
+  if (policies.length === 1 && policies[0]!.shadow !== true && isKnownPolicy(policies[0]!))
+    return policies as readonly KnownPolicy[]
+  const known = policies.filter(isKnownPolicy)
+  const refusing = known.filter(isEnforced)
+  return refusing.length > 0 ? refusing : known.filter(({ shadow }) => shadow !== true)
+}
+
+function isKnownPolicy(own: PolicyFigures): own is KnownPolicy {
+  return isKnown(own)
 }
 
 /** Whether a policy is one that refuses requests over its limit. */

@@ -134,7 +134,9 @@ describe('one node alone', () => {
           await idle(clock, (whole ? resetAfterMs : allowed ? moreAfterMs : retryAfterMs)!)
           const later = await node.decide([step(1)], true)
           expect(later.allowed).toBe(true)
-          expect(later.figures[0]!.remaining).toBeGreaterThanOrEqual(whole ? 40 : Math.min(40, remaining + 1))
+          expect(later.figures[0]!.remaining).toBeGreaterThanOrEqual(
+            whole ? 40 : Math.min(40, remaining! + 1),
+          )
         }),
         { numRuns: 30 },
       )

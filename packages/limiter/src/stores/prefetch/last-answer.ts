@@ -1,4 +1,4 @@
-import type { Figures } from '../../core/decide/figures.ts'
+import { type Figures, isKnown } from '../../core/decide/figures.ts'
 import type { Outcome } from '../store.ts'
 
 /** The store's last answer about a key. */
@@ -19,7 +19,7 @@ export function updated(
   outcome: Outcome,
   answered: number,
 ): LastAnswer | undefined {
-  if (outcome.degraded !== true) return { figures: outcome.figures[0]!, at: outcome.at, answered }
+  if (outcome.degraded !== true) return { figures: outcome.figures[0] as Figures, at: outcome.at, answered }
   return last && { ...last, figures: { ...last.figures, remaining: 0 } }
 }
 
@@ -50,7 +50,8 @@ export function grantedBy(last: LastAnswer, left: number, now: number, chargedAt
 
 /** The store's answer, with what is left here beside it. */
 export function joined(outcome: Outcome, left: number): Outcome {
-  const [figures] = outcome.figures as [Figures]
+  const figures = outcome.figures[0]!
+  if (!isKnown(figures)) return outcome
   return { ...outcome, figures: [capped({ ...figures, remaining: figures.remaining + left })] }
 }
 

@@ -71,7 +71,7 @@ const admittedOf = (outcomes: readonly Outcome[]): number => outcomes.filter(({ 
 
 async function usedOf(store: Store<true>, step: Step): Promise<number> {
   const [figures] = (await store.decide([step], true)).figures
-  return figures!.limit - figures!.remaining
+  return figures!.limit - figures!.remaining!
 }
 
 describe.each(Object.entries(clients))('a cluster behind %s', (_name, connect) => {

@@ -24,13 +24,13 @@ end
 if over ~= '' and (over + 0 <= at or call('EXISTS', KEYS[#KEYS]) == 1) then return { at, 0 } end
 for _, p, c, phase, change in charges() do
   local _, now = instants(p, c, phase)
-  if change > 0 and p.program.noWindow and p.program.noWindow(p, c, now) then return { at, -2 } end
+  if change > 0 and p.ceiling > 0 and p.program.noWindow and p.program.noWindow(p, c, now) then return { at, -2 } end
 end
 if over ~= '' then call('SET', KEYS[#KEYS], '', 'PXAT', expiry({ unit = 1 }, over + 0, 0, 0)) end
 for key, p, c, phase, change, charged, chargeId in charges() do
   local program, keeps = p.program, true
   local last, now, used = instants(p, c, phase)
-  if change > 0 then
+  if change > 0 and p.ceiling > 0 then
     program.charge(p, c, last, now, change, chargeId)
     c[1], last = used, now
   elseif change < 0 and not c.absent then

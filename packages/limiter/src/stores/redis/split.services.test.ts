@@ -59,7 +59,7 @@ describe.each(Object.entries(clients))('A request over two nodes of a cluster, b
     store = new RedisStore({ client: await connect(cluster.nodes[0]!.server.port) })
   })
 
-  const left = async (...steps: Step[]): Promise<number[]> =>
+  const left = async (...steps: Step[]): Promise<(number | null)[]> =>
     (await Promise.all(steps.map((step) => store.decide([step], true)))).map(
       ({ figures }) => figures[0]!.remaining,
     )

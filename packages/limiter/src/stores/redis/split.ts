@@ -1,6 +1,6 @@
 import { chargesOf } from '../../core/decide/charges.ts'
 import { admitted } from '../../core/decide/combine.ts'
-import type { Figures } from '../../core/decide/figures.ts'
+import type { StatedFigures } from '../../core/decide/figures.ts'
 import { chargedAt } from '../../core/decide/outcome.ts'
 import type { Rule } from '../../core/decide/rule.ts'
 import type { Charge, Outcome, Step } from '../store.ts'
@@ -71,8 +71,8 @@ function instantsOf(groups: readonly Group[], outcomes: readonly (Outcome | unde
 }
 
 /** The figures of all groups in the order of the request's steps. */
-function gathered(groups: readonly Group[], outcomes: readonly (Outcome | undefined)[]): Figures[] {
-  const figures: Figures[] = []
+function gathered(groups: readonly Group[], outcomes: readonly (Outcome | undefined)[]): StatedFigures[] {
+  const figures: StatedFigures[] = []
   for (const [i, { places }] of groups.entries()) {
     for (const [j, place] of places.entries()) {
       const own = outcomes[i]?.figures[j]

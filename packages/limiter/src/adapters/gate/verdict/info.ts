@@ -1,10 +1,10 @@
-import { bindingStep } from '../../../core/decide/charges.ts'
 import { type Decision, decisionOf } from '../../../core/decide/decision.ts'
 
 /**
  * A request's figures as the application sees them: its own, which no later request changes, by the limiter that it
  * met last. They are always there, so that no handler breaks where no limit applied (no rule matched, all are in shadow
- * mode, the request is skipped or exempt, the store does not answer): then `limit` and `remaining` are infinite.
+ * mode, the request is skipped or exempt, the store does not answer): then `limit` and `remaining` are infinite. Of a
+ * request that is refused without the store `remaining` is 0. `decision` says what is known, and null for the rest.
  */
 export interface RateLimitInfo {
   readonly limit: number
@@ -59,10 +59,8 @@ export function refusedFor(policy: string): Decision {
 }
 
 /** Not where no limit applied, or where the request was admitted without the store, and not by a local limit. */
-export function hasFigures(decision: Decision): boolean {
-  const { policy, degraded, allowed } = decision
-  if (policy === '') return false
-  return !(degraded && allowed) || bindingStep(decision)?.rule.onStoreError === 'local'
+export function hasFigures({ policy, remaining, allowed }: Decision): boolean {
+  return policy !== '' && (remaining !== null || !allowed)
 }
 
 /** The same decision, with the figures of one that no limit applied to. */
@@ -83,7 +81,8 @@ class Info implements RateLimitInfo {
   readonly #nowMs: number
 
   constructor(decision: Decision, key: string, nowMs: number, low: boolean) {
-    const { limit, remaining } = decision
+    const { limit } = decision
+    const remaining = decision.remaining ?? 0 // refused, and what is left is not known: nothing can be used
     this.limit = limit
     this.used = limit === Number.POSITIVE_INFINITY ? 0 : limit - remaining
     this.remaining = remaining

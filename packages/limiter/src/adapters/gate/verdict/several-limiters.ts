@@ -1,6 +1,6 @@
 import { binding } from '../../../core/decide/combine.ts'
 import type { Decision, PolicyFigures } from '../../../core/decide/decision.ts'
-import type { Figures } from '../../../core/decide/figures.ts'
+import type { StatedFigures } from '../../../core/decide/figures.ts'
 import type { RateLimitInfo } from './info.ts'
 
 /** What one limiter has decided about a request, and those before it. */
@@ -89,7 +89,7 @@ function together(earlier: Decision, own: Decision): Decision {
 }
 
 /** The one whose figures count, of two. */
-function stricter<F extends Figures>(earlier: F, own: F, allowed: boolean): F {
+function stricter<F extends StatedFigures>(earlier: F, own: F, allowed: boolean): F {
   return binding([earlier, own], allowed) === 0 ? earlier : own
 }
 
