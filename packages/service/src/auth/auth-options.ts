@@ -48,7 +48,7 @@ const deadline: OptionCheck = (value, path) => {
 }
 
 /** What the options of `/auth` may be. */
-export const authFields: OptionFields<AuthOptions> = {
+const authFields: OptionFields<AuthOptions> = {
   trusted: listOf(network),
   domain: textCheck,
   deny: that(DENY_STATUSES.join(' or '), (value) => DENY_STATUSES.includes(value as 403)),

@@ -10,7 +10,7 @@ export interface CheckRequest {
 /** A map, as protocol buffers send it. */
 export type MapEntries = readonly { readonly key?: string; readonly value?: string }[]
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method?: string
   readonly headers?: MapEntries
   /** With the query. */
