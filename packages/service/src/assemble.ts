@@ -6,6 +6,7 @@ import { adminApp } from './admin/admin-app.ts'
 import { type Readiness, storeFails } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
 import type { App, Log } from './app.ts'
+import { authorizationCheck } from './auth/ext-authz.ts'
 import { boundsOf } from './bounds.ts'
 import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
@@ -87,6 +88,7 @@ export function assemble(
   setMaxListeners(0, leaving.signal) // each answer that is held back listens
   const operations = createOperations({
     pipeline,
+    stores,
     rules,
     secret,
     observe,
@@ -99,6 +101,7 @@ export function assemble(
     tallies: rlsTallies,
     options: rls,
   })
+  const auth = { options: options.auth ?? {}, domains: () => [...rules.live!.domains.keys()] }
   const readiness: Readiness = async () => {
     const fails = (await storeFails(stores)) ? ['the store does not answer'] : []
     const needsStore = options.readiness === 'store'
@@ -108,13 +111,22 @@ export function assemble(
     }
   }
   return {
-    http: httpApp({ operations, shouldRateLimit: rateLimit, readiness, bounds, log, stopping }),
+    http: httpApp({
+      operations,
+      auth,
+      shouldRateLimit: rateLimit,
+      readiness,
+      bounds,
+      log,
+      stopping,
+    }),
     grpc:
       options.grpc === undefined
         ? undefined
         : grpcServer({
             shouldRateLimit: rateLimit,
             assignments,
+            authorizationCheck: authorizationCheck({ ...auth, operations }),
             readiness,
             log,
             deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,

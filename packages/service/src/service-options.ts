@@ -21,6 +21,7 @@ import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fal
 import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
 import { addressOf, grpcAddressOf } from './address.ts'
+import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
 import type { TlsFiles } from './grpc/certificates.ts'
 import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
@@ -67,6 +68,8 @@ export interface ServiceOptions {
    * its own are refused, so that no page can reach it by a name of the page's own.
    */
   readonly adminHosts?: readonly string[]
+  /** How proxies are answered, at `/auth`. */
+  readonly auth?: AuthOptions
   /** How answers are put into headers. */
   readonly respond?: NonNullable<PipelineOptions<boolean>['respond']>
   /**
@@ -135,6 +138,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     rlqs: objectOf<RlqsOptions>(rlqsFields),
     admin: address,
     adminHosts: listOf(textCheck),
+    auth: authCheck,
     tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),
     respond: respondCheck,
