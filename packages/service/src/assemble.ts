@@ -25,6 +25,7 @@ import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
+import { XdsRules } from './xds/xds-rules.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
 export interface ServiceParts {
@@ -33,6 +34,8 @@ export interface ServiceParts {
   /** Absent where the service does not speak gRPC. */
   readonly grpc: GrpcServer | undefined
   readonly rules: LiveRules
+  /** Where the rules come from, if not from files. */
+  readonly xds: XdsRules | undefined
   readonly log: Log
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
@@ -67,8 +70,10 @@ export function assemble(
   const rlsTallies = new RlsTallies(rls.nearLimitRatio, rlsTimes(metrics.registry))
   reportRls(metrics.registry, rlsTallies)
   observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
+  const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
   const rules = new LiveRules({
     paths: options.rules,
+    read: xds && (() => xds.files),
     settleMs: settleMsOf(options.watch),
     load: { calendarMonths },
     reload,
@@ -127,6 +132,7 @@ export function assemble(
       stopping,
     }),
     rules,
+    xds,
     log,
     answerHeld: () => leaving.abort(),
     lookAtStore: () => storeFails(stores),

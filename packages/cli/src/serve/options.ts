@@ -154,6 +154,50 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     default: '0.8',
     to: (nearLimitRatio) => ({ rls: { nearLimitRatio } }),
   },
+  xds: {
+    kind: 'text',
+    value: 'HOST:PORT',
+    help: 'a server that sends the rules by xDS, as Envoy Gateway has; then there are no files',
+    see: 'envoy/gateway.md',
+    to: (server) => ({ xds: { server } }),
+  },
+  'xds-node': {
+    kind: 'text',
+    value: 'ID',
+    help: 'the id of this node for it; default is "default"',
+    to: (node) => ({ xds: { node } }),
+  },
+  'xds-metadata': {
+    kind: 'list',
+    value: 'NAME=VALUE',
+    help: 'metadata of the node',
+    to: (pairs) => ({ xds: { metadata: recordOfPairs(pairs) } }),
+  },
+  'xds-header': {
+    kind: 'list',
+    value: 'NAME=VALUE',
+    help: 'a header of the call to that server',
+    to: (pairs) => ({ xds: { headers: recordOfPairs(pairs) } }),
+  },
+  'xds-ca': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'who signs the certificate of that server, in PEM; with it the connection is by TLS',
+    to: (ca) => ({ xds: { ca } }),
+  },
+  'xds-cert': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'a certificate to show to that server',
+    to: (cert) => ({ xds: { cert } }),
+  },
+  'xds-key': { kind: 'text', value: 'FILE', help: 'its key', to: (key) => ({ xds: { key } }) },
+  'xds-name': {
+    kind: 'text',
+    value: 'NAME',
+    help: 'the name in the certificate of that server, where it is not its address',
+    to: (serverName) => ({ xds: { serverName } }),
+  },
   'envoy-ratelimit': {
     kind: 'flag',
     help: 'reads the variables of envoyproxy/ratelimit too, such as RUNTIME_ROOT and REDIS_URL',
@@ -270,4 +314,14 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     default: 'auto',
     to: (format) => ({ logFormat: format as ServeSettings['logFormat'] }),
   },
+}
+
+/** Of `NAME=VALUE`; a pair without a sign has an empty value. */
+function recordOfPairs(pairs: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=')
+      return at < 0 ? [pair, ''] : [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+    }),
+  )
 }

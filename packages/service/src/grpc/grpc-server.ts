@@ -49,6 +49,7 @@ const MOST_CALLS = 1_000
 const PING_EVERY = 60_000
 
 const RLS = 'envoy.service.ratelimit.v3.RateLimitService'
+const HEALTH = 'grpc.health.v1.Health'
 const REFLECTIONS = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection']
 
 /** @throws ConfigError for files of TLS that cannot be used */
@@ -68,8 +69,9 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
   const add = (name: string, implementation: UntypedServiceImplementation): void =>
     server.addService(serviceOf(all, name), implementation)
   add(RLS, { ShouldRateLimit: rateLimitCall(parts) })
-  add('grpc.health.v1.Health', healthService(parts.readiness))
-  for (const name of REFLECTIONS) add(name, { ServerReflectionInfo: reflection() })
+  add(HEALTH, healthService(parts.readiness))
+  const named = [RLS, HEALTH, ...REFLECTIONS]
+  for (const name of REFLECTIONS) add(name, { ServerReflectionInfo: reflection(named) })
   const secured = tls === undefined ? undefined : fileCredentials(tls, log)
   return {
     async listen(address) {
