@@ -116,7 +116,7 @@ export const variables: ReadonlyMap<string, EnvoyVariable> = new Map<string, Env
     oneOf({ JSON: setting('log-format', () => 'json'), TEXT: setting('log-format', () => 'pretty') }),
   ],
   ['CONFIG_TYPE', oneOf({ FILE: taken, GRPC_XDS_SOTW: taken })],
-  ['FORCE_START_WITHOUT_INITIAL_CONFIG', flag(refused('the service does not start without rules'))],
+  ['FORCE_START_WITHOUT_INITIAL_CONFIG', flag(noted('the service listens as soon as it has rules'))],
   ['RUNTIME_IGNOREDOTFILES', flag(noted('files are read that end in .yaml or .yml'))],
   [
     'RUNTIME_WATCH_ROOT',
