@@ -28,6 +28,7 @@ import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
+import { XdsRules } from './xds/xds-rules.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
 export interface ServiceParts {
@@ -36,6 +37,8 @@ export interface ServiceParts {
   /** Absent where the service does not speak gRPC. */
   readonly grpc: GrpcServer | undefined
   readonly rules: LiveRules
+  /** Where the rules come from, if not from files. */
+  readonly xds: XdsRules | undefined
   readonly log: Log
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
@@ -73,8 +76,10 @@ export function assemble(
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
   observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
   observers.add(assignments.observe)
+  const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
   const rules = new LiveRules({
     paths: options.rules,
+    read: xds && (() => xds.files),
     settleMs: settleMsOf(options.watch),
     load: { calendarMonths },
     reload,
@@ -145,6 +150,7 @@ export function assemble(
       stopping,
     }),
     rules,
+    xds,
     log,
     answerHeld: () => leaving.abort(),
     lookAtStore: () => storeFails(stores),
