@@ -16,6 +16,7 @@ const DATA: Readonly<Record<string, string>> = {
       'Address',
       'Cidr',
       'CompiledDomain',
+      'CompiledLimit',
       'Decision',
       'Facts',
       'FileProblem',
@@ -115,7 +116,30 @@ function because(reason: string, names: readonly string[]): Record<string, strin
 
 const store = new MemoryStore({ clock: new FakeClock() })
 const limiter = createLimiter({ policies: { p: { algorithm: 'gcra', limit: 9, period: '1m' } } })
-const rules = compile([{ name: 'shop', limits: [], descriptors: [] }])
+const SHOP = { name: 'shop', limits: [], descriptors: [] }
+const rules = compile([SHOP])
+const limited = compile([
+  {
+    name: 'shop',
+    limits: [
+      {
+        name: 'all',
+        key: [],
+        limit: { limit: 9, period: '1m' },
+        algorithm: 'gcra',
+        cost: 1,
+        onLimit: 'deny',
+        mode: 'enforce',
+        onStoreError: 'open',
+        onMissingKey: 'skip',
+        exempt: [],
+        overrides: [],
+        replaces: [],
+      },
+    ],
+    descriptors: [],
+  },
+])
 const plan = planOf({ algorithm: 'gcra', limit: 9, period: '1m' })
 
 /** What users bring along. */
@@ -155,6 +179,11 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
       : compileInPieces([], () => undefined, options),
   readRulebook: ({ readRulebook }, options) => readRulebook([], options),
   loadText: ({ loadText }, options) => loadText('domain: shop', 'shop.yaml', options),
+  exportRules: ({ exportRules }, given) => {
+    if (typeof given === 'string') return exportRules(given, SHOP)
+    const isDomain = ['name', 'limits', 'descriptors'].some((name) => Object.hasOwn(given ?? {}, name))
+    return isDomain ? exportRules('nginx', given) : exportRules('nginx', SHOP, given)
+  },
   startTimer: ({ startTimer }, options) => startTimer(() => undefined, 1, options),
   parseRulebook: ({ parseRulebook }, options) => parseRulebook({ files: [], problems: [] }, options),
   Breaker: ({ Breaker }, options) => new Breaker(options, () => 0),
@@ -164,6 +193,8 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   PrefetchStore: ({ PrefetchStore }, options) => new PrefetchStore(store, options),
   loadRulebook: ({ loadRulebook }, options) => loadRulebook([], options),
   matchRequest: ({ matchRequest }, request) => matchRequest(rules, 'shop', request),
+  matchLimit: ({ matchLimit }, request) =>
+    matchLimit(limited, limited.domains.get('shop')!.limits[0]!, request),
   explainRequest: ({ explainRequest }, request) => explainRequest(rules, 'shop', request),
   matchDescriptors: ({ matchDescriptors }, list) => matchDescriptors(rules, 'shop', list),
   explainDescriptors: ({ explainDescriptors }, list) => explainDescriptors(rules, 'shop', list),
@@ -280,7 +311,7 @@ function* mistakesOf({ shape, type }: Parameter): Generator<Mistake> {
   for (const mistake of mistakesIn(whole, '', type)) {
     // What is a list of rules names the rule, and then the path within it.
     yield list
-      ? { ...mistake, path: mistake.path.replace(/^\[0\]\.?((limits|descriptors)\[0\]\.?)?/, '') }
+      ? { ...mistake, path: mistake.path.replace(/^(\[0\]\.?)?((limits|descriptors|network)\[0\]\.?)?/, '') }
       : mistake
   }
 }

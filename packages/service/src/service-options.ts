@@ -21,9 +21,11 @@ import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fal
 import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
 import { addressOf, grpcAddressOf } from './address.ts'
+import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
 import type { TlsFiles } from './grpc/certificates.ts'
 import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
+import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
 import { type XdsOptions, xdsFields } from './xds/xds-options.ts'
@@ -60,6 +62,8 @@ export interface ServiceOptions {
   readonly grpcTls?: TlsFiles
   /** How requests of Envoy's rate limit API are answered, over gRPC and at `/json`. */
   readonly rls?: RlsOptions
+  /** How limits with `assign: rlqs` are assigned to proxies, over gRPC. */
+  readonly rlqs?: RlqsOptions
   /** `HOST:PORT` of the admin address, which needs no password: keep it private. Default `127.0.0.1:6070`. */
   readonly admin?: string
   /**
@@ -67,6 +71,8 @@ export interface ServiceOptions {
    * its own are refused, so that no page can reach it by a name of the page's own.
    */
   readonly adminHosts?: readonly string[]
+  /** How proxies are answered, at `/auth`. */
+  readonly auth?: AuthOptions
   /** How answers are put into headers. */
   readonly respond?: NonNullable<PipelineOptions<boolean>['respond']>
   /**
@@ -133,8 +139,10 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
       ['cert', 'key'],
     ),
     rls: objectOf<RlsOptions>(rlsFields),
+    rlqs: objectOf<RlqsOptions>(rlqsFields),
     admin: address,
     adminHosts: listOf(textCheck),
+    auth: authCheck,
     tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),
     respond: respondCheck,

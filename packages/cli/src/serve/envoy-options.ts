@@ -5,7 +5,7 @@ export const ENVOY_OPTIONS: ServeOptionRows = {
   grpc: {
     kind: 'text',
     value: 'ADDRESS',
-    help: 'HOST:PORT or unix:PATH for Envoy’s rate limit service; without it, gRPC is not spoken',
+    help: 'HOST:PORT or unix:PATH for Envoy’s rate limit and authorization services; without it, gRPC is not spoken',
     see: 'envoy/README.md',
     to: (grpc) => ({ grpc }),
   },
@@ -48,6 +48,22 @@ export const ENVOY_OPTIONS: ServeOptionRows = {
     value: 'TIME',
     help: 'for how long calls on it may then go on',
     to: (maxConnectionAgeGraceMs) => ({ rls: { maxConnectionAgeGraceMs } }),
+  },
+  'rlqs-ttl': {
+    kind: 'time',
+    value: 'TIME',
+    help: 'how long what is assigned to a proxy is good, 15s to 1h, in whole seconds',
+    default: '30s',
+    see: 'envoy/rlqs.md',
+    to: (ttlMs) => ({ rlqs: { ttlMs } }),
+  },
+  'rlqs-nodes': {
+    kind: 'number',
+    value: 'N',
+    help: 'services that assign the same limits to proxies, each of them an even part',
+    default: '1',
+    see: 'envoy/rlqs.md',
+    to: (nodes) => ({ rlqs: { nodes } }),
   },
   'descriptors-shadow': {
     kind: 'flag',

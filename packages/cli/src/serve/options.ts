@@ -75,6 +75,21 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     see: 'http.md',
     to: (http) => ({ http }),
   },
+  trusted: {
+    kind: 'list',
+    value: 'CIDR',
+    help: 'a proxy that asks /auth and may say who the client is, by its address or network',
+    see: 'proxies/README.md',
+    to: (trusted) => ({ auth: { trusted } }),
+  },
+  'auth-deadline': {
+    kind: 'time',
+    value: 'TIME',
+    help: 'how long /auth waits for a Redis before on_store_error decides, if store-deadline does not end first',
+    default: '80ms',
+    see: 'proxies/README.md#the-answer',
+    to: (deadline) => ({ auth: { deadline } }),
+  },
   ...ENVOY_OPTIONS,
   admin: {
     kind: 'text',
@@ -136,8 +151,8 @@ export const SERVE_OPTIONS: ServeOptionRows = {
   readiness: {
     kind: 'text',
     value: 'NEEDS',
-    choices: ['store', 'process'],
-    help: 'what /readyz needs for 200; without store, a store that does not answer is a warning there',
+    choices: ['process', 'store'],
+    help: 'what must answer so that /readyz is 200: the process alone, which warns of its store, or the store too',
     default: 'process',
     to: (needs) => (needs === 'store' ? { readiness: 'store' } : {}),
   },
