@@ -1,9 +1,11 @@
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { callerOf, entries } from '../grpc/calls.test-support.ts'
+import { bytes, testAuthority } from '../grpc/certificates.test-support.ts'
 import { definitions, messageOf, serviceOf } from '../grpc/definitions.ts'
 import { structOf } from '../rls/struct.ts'
 import { createService, type Service } from '../service.ts'
+import type { XdsOptions } from './xds-options.ts'
 
 const TYPE = 'ratelimit.config.ratelimit.v3.RateLimitConfig'
 const all = definitions()
@@ -27,7 +29,9 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-async function rulesServer(): Promise<RulesServer> {
+async function rulesServer(
+  secured: ServerCredentials = ServerCredentials.createInsecure(),
+): Promise<RulesServer> {
   const server = new Server()
   const streams = new Set<ServerDuplexStream<Request, object>>()
   const requests: Request[] = []
@@ -46,9 +50,7 @@ async function rulesServer(): Promise<RulesServer> {
     },
   })
   const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    ),
+    server.bindAsync('127.0.0.1:0', secured, (error, bound) => (error ? reject(error) : resolve(bound))),
   )
   const close = (): void => server.forceShutdown()
   closing.push(close)
@@ -82,10 +84,10 @@ interface Running {
   limit(): Promise<number | undefined>
 }
 
-function run(server: RulesServer): Running {
+function run(server: RulesServer, tls: Partial<XdsOptions> = {}): Running {
   const service = createService({
     rules: [],
-    xds: { server: server.address, node: 'sluice-1', metadata: { zone: 'a' } },
+    xds: { server: server.address, node: 'sluice-1', metadata: { zone: 'a' }, ...tls },
     grpc: '127.0.0.1:0',
     http: '127.0.0.1:0',
     admin: '127.0.0.1:0',
@@ -173,6 +175,19 @@ describe('rules by xDS', () => {
     await vi.waitFor(() => expect(last(server)).toMatchObject({ version_info: '1' }), SOON)
     server.send('2', config(9))
     await vi.waitFor(async () => expect(await limit()).toBe(9), SOON)
+  })
+
+  test('come by mTLS, from a server of the name that is asked for', async () => {
+    const authority = testAuthority()
+    closing.push(authority.remove)
+    const [own, mine] = [authority.issue('envoy-gateway'), authority.issue('sluice')]
+    const pair = { cert_chain: bytes(own.cert), private_key: bytes(own.key) }
+    const server = await rulesServer(ServerCredentials.createSsl(bytes(authority.ca), [pair], true))
+    server.send('1', config(5))
+    const { limit } = run(server, { ca: authority.ca, ...mine, serverName: 'envoy-gateway' })
+    expect(await limit()).toBe(5)
+    expect(() => run(server, { ...mine })).toThrow('a certificate needs ca')
+    expect(() => run(server, { ca: '/does/not/exist' })).toThrow('cannot read /does/not/exist: ENOENT')
   })
 
   test('that never come do not keep the service from stopping', async () => {
