@@ -82,6 +82,27 @@ test('docs/cli.md has the settings of serve as they are (npm run settings)', () 
   expect(readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')).toContain(`\n${settingsTable()}\n`)
 })
 
+test('what programs and packages link to is there, and can be opened from anywhere', () => {
+  const texts = ['packages', 'deploy'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(ts|md|service|yaml)$/.test(file) && !/(node_modules|dist|build)\//.test(file))
+      .filter((file) => !/\.test\.ts$/.test(file))
+      .map((file) => [file, readFileSync(join(ROOT, folder, file), 'utf8')] as const),
+  )
+  const links = texts.flatMap(([file, text]) =>
+    [...text.matchAll(/blob\/main\/([\w./-]+(?:#[\w-]+)?)|pageUrl\('([^']+)'\)/g)].map(
+      ([, path, page]) => [file, path ?? `docs/${page}`] as const,
+    ),
+  )
+  expect(links.length).toBeGreaterThan(10)
+  const root = { path: 'README.md' } as Page
+  expect(links.filter(([, link]) => !leadsSomewhere(root, link))).toEqual([])
+  const messages = texts
+    .filter(([file]) => file.endsWith('.ts'))
+    .filter(([, text]) => /see docs\//.test(text))
+  expect(messages.map(([file]) => file).filter((file) => file !== 'limiter/src/algorithms.ts')).toEqual([])
+})
+
 function leadsSomewhere(page: Page, link: string): boolean {
   const [, anchor] = link.split('#')
   const target = targetOf(page.path, link)

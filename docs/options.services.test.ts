@@ -19,6 +19,7 @@ const DATA: Readonly<Record<string, string>> = {
       'Decision',
       'Facts',
       'FileProblem',
+      'Matched',
       'Outcome',
     ],
     ...[

@@ -1,9 +1,10 @@
 import type { Command } from './command.ts'
-import { check } from './commands/check.ts'
-import { conform } from './commands/conform.ts'
-import { explain } from './commands/explain.ts'
-import { serve } from './commands/serve.ts'
-import { simulate } from './commands/simulate.ts'
 
-/** Every command. A new one is a file in commands/ and a line here. */
-export const commands: readonly Command[] = [serve, check, explain, conform, simulate]
+/** Every command, by name. A new one is a file in commands/ and a line here; only the one that runs is loaded. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  check: async () => (await import('./commands/check.ts')).check,
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  conform: async () => (await import('./commands/conform.ts')).conform,
+  simulate: async () => (await import('./commands/simulate.ts')).simulate,
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { SluiceError } from '@sluice/limiter'
-import { formatProblem, RulebookError } from '@sluice/rulebook'
+import { SluiceError } from '@sluice/limiter/errors'
+import type { RulebookError } from '@sluice/rulebook'
 import { parseArguments, unknownName } from './arguments.ts'
 import type { Command, ExitCode } from './command.ts'
 import { commands } from './commands.ts'
@@ -18,33 +18,38 @@ import { UsageError } from './usage-error.ts'
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   const watched = [watch(io.stdout), watch(io.stderr)]
   const [name = '', ...rest] = argv
-  const command = commands.find((each) => each.name === name)
+  let command: Command | undefined
   try {
-    const code = command === undefined ? about(name, io) : await runCommand(command, rest, io)
+    if (Object.hasOwn(commands, name)) command = await commands[name]!()
+    const code = command === undefined ? await about(name, io) : await runCommand(command, rest, io)
     for (const written of watched) await written(command?.flushMs)
     return code
   } catch (error) {
-    const code = complain(error, command, io)
+    const code = await complain(error, command, io)
     for (const written of watched) await written(command?.flushMs).catch(() => undefined)
     return code
   }
 }
 
-function about(name: string, io: Io): ExitCode {
+async function about(name: string, io: Io): Promise<ExitCode> {
   if (name === '--version' || name === '-v') {
     io.stdout.write(`sluice ${version()}\n`)
   } else if (name === '--help' || name === '-h' || name === 'help') {
-    io.stdout.write(overview(commands))
+    io.stdout.write(overview(await allCommands()))
   } else if (name === '') {
-    io.stderr.write(overview(commands))
+    io.stderr.write(overview(await allCommands()))
     return 2
   } else {
     const [what, names] = name.startsWith('-')
       ? ['option', ['--help', '--version']]
-      : (['command', commands.map((each) => each.name)] as const)
+      : (['command', Object.keys(commands)] as const)
     throw new UsageError(unknownName(what, name, names))
   }
   return 0
+}
+
+function allCommands(): Promise<readonly Command[]> {
+  return Promise.all(Object.values(commands).map((load) => load()))
 }
 
 async function runCommand(command: Command, argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -59,13 +64,19 @@ async function runCommand(command: Command, argv: readonly string[], io: Io): Pr
   return command.run(operands, values, io)
 }
 
-function complain(error: unknown, command: Command | undefined, io: Io): ExitCode {
-  if (error instanceof RulebookError) {
+async function complain(error: unknown, command: Command | undefined, io: Io): Promise<ExitCode> {
+  if (isRulebookError(error)) {
+    const { formatProblem } = await import('@sluice/rulebook')
     for (const problem of error.problems) io.stderr.write(`${formatProblem(problem)}\n`)
     return 1
   }
   io.stderr.write(`sluice: ${withoutPasswords(complaintOf(error, command))}\n`)
   return 2
+}
+
+/** By its code: the class would load the reader of rulebooks for commands that need none. */
+function isRulebookError(error: unknown): error is RulebookError {
+  return error instanceof SluiceError && error.code === 'ERR_SLUICE_RULEBOOK'
 }
 
 function complaintOf(error: unknown, command: Command | undefined): string {

@@ -4,6 +4,7 @@ import { planOf } from '@sluice/limiter/algorithms'
 import { ruleOf } from '@sluice/limiter/decide'
 import { RedisStore } from '@sluice/limiter/stores/redis'
 import type { Io } from './io.ts'
+import { pageUrl } from './pages.ts'
 import { createRedisClient, type RedisConnection } from './redis-client.ts'
 import { readRedisUrl, URL_FORMS } from './redis-url.ts'
 import { secretOf, withoutPasswords } from './secrets.ts'
@@ -27,7 +28,7 @@ export async function storeUrl(given: string | undefined, io: Io): Promise<strin
 export function warnOfPassword(given: string, io: Io): void {
   if (withoutPasswords(given) === given) return
   io.stderr.write(
-    'sluice: all users of this machine can read the password in --store: use SLUICE_STORE, or SLUICE_STORE_FILE\n',
+    `sluice: all users of this machine can read the password in --store: use SLUICE_STORE, or SLUICE_STORE_FILE; see ${pageUrl('cli.md#secrets')}\n`,
   )
 }
 
@@ -42,7 +43,7 @@ const LAST_WORDS = 1_000
  * @throws UsageError for a value that is none; StoreError for a Redis that does not answer
  */
 export async function openStore(url: string, clock?: Clock): Promise<Store> {
-  const { store, problem } = await prepareStore(url, {}, clock)
+  const { store, problem } = await prepareStore(url, {}, undefined, clock)
   const found = await problem()
   if (found === undefined) return store
   await store.close()
@@ -58,18 +59,20 @@ export interface PreparedStore {
 
 /**
  * @param caps of a store in this process
+ * @param from what gave the URL, for messages
  * @throws UsageError for a value that is none; ConfigError for caps that are none
  */
 export async function prepareStore(
   url: string,
   caps: Pick<MemoryStoreOptions, 'maxKeys' | 'maxBytes'>,
+  from = '--store',
   clock?: Clock,
 ): Promise<PreparedStore> {
   if (url === 'memory') {
     return { store: new MemoryStore({ ...caps, ...(clock && { clock }) }), problem: async () => undefined }
   }
   const address = readRedisUrl(url)
-  if (address === undefined) throw new UsageError(`no such store: write ${STORE_HELP}`)
+  if (address === undefined) throw new UsageError(`${from}: no such store: write ${STORE_HELP}`)
   const connection = await createRedisClient(address)
   const cluster = address.kind === 'cluster'
   const store = new RedisStore({ send: connection.send, cluster, ...(clock && { clock }) })

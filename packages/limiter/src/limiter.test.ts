@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { variantsOf } from '@sluice/conformance'
+import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { ConfigError, createLimiter, type Decision, MemoryStore, type Policy } from './index.ts'
 import type { Event } from './observe/events.ts'
@@ -517,4 +518,39 @@ describe('reservations and refunds', () => {
       expect(limiter.peek('k').remaining, name).toBe(11) // what was charged more stays charged
     }
   })
+})
+
+it('limiters of one store never share a counter, whatever they and their policies are called', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', '/', '%', '2', 'F'), minLength: 1, maxLength: 5 })
+  const pair = fc.record({
+    name: fc.string({ unit: fc.constantFrom('a', '/', '%', '2', 'F', '\0'), minLength: 1, maxLength: 5 }),
+    policy: text,
+  })
+  // Slashes, escapes and NULs moved from one name to the other are what may meet.
+  const cut = fc.tuple(text, fc.nat(5), fc.nat(5)).map(([whole, i, j]) => {
+    const pairAt = (at: number) => ({ name: `a${whole.slice(0, at)}`, policy: `${whole.slice(at)}a` })
+    return [pairAt(i), pairAt(j)] as const
+  })
+  const joined = fc.tuple(text, text, text).map(
+    ([a, b, c]) =>
+      [
+        { name: `${a}/${b}`, policy: c },
+        { name: a, policy: `${b}/${c}` },
+      ] as const,
+  )
+  fc.assert(
+    fc.property(fc.oneof(fc.tuple(pair, pair), cut, joined), ([one, other]) => {
+      fc.pre(one.name !== other.name || one.policy !== other.policy)
+      const { store } = setUp()
+      const limiters = [one, other].map(({ name, policy }) =>
+        createLimiter({
+          name,
+          store,
+          policies: { [policy]: { algorithm: 'fixed-window', limit: 10, period: '1d' } },
+        }),
+      )
+      expect(limiters.map((limiter) => limiter.check('ada').remaining)).toEqual([9, 9])
+    }),
+    { numRuns: 500 },
+  )
 })

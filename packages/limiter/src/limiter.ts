@@ -82,12 +82,13 @@ export const limiterPolicyFields: Omit<OptionFields<LimiterPolicy>, keyof Policy
   ),
 }
 
+const IN_A_POLICY = 'it belongs in a policy: { policies: { api: { … } } }'
 const OPTIONS = /* @__PURE__ */ objectOf<LimiterOptions<string, boolean>>(
   {
     name: textCheck,
     policies: recordOf(
       policyWith<LimiterPolicy>(limiterPolicyFields),
-      'an object with a policy for each name',
+      'an object with a policy for each name, such as { api: { algorithm: "token-bucket", limit: 10, period: "1s" } }',
     ),
     store: storeCheck,
     blockable: flag,
@@ -96,7 +97,12 @@ const OPTIONS = /* @__PURE__ */ objectOf<LimiterOptions<string, boolean>>(
   ['policies'],
   {
     what: 'an object with policies, such as { policies: { api: { algorithm: "token-bucket", limit: 10, period: "1s" } } }',
-    instead: { limit: 'give policies by name, each with a limit', policy: 'policies' },
+    instead: {
+      algorithm: IN_A_POLICY,
+      limit: IN_A_POLICY,
+      period: IN_A_POLICY,
+      policy: 'policies',
+    },
   },
 )
 
@@ -274,7 +280,7 @@ function policyRules(
 ): readonly PolicyRule[] {
   const entries = Object.entries(policies)
   if (entries.length === 0)
-    throw new ConfigError('a limiter needs at least one policy', { path: ['policies'] })
+    throw new ConfigError('policies must have at least one policy', { path: ['policies'] })
   const fields = entries.map(([, { key }]) => key)
   const bare = fields.indexOf(undefined)
   if (bare >= 0 && fields.some((field) => field !== undefined))
@@ -303,7 +309,13 @@ function ruleFor(limiter: string, name: string, given: LimiterPolicy, blockable:
     onStoreError,
     prefetch,
   } as const
-  return under(['policies', name], () => ruleOf(name, `${limiter}/${name}`, planOf(policy), options))
+  const namespace = `${withoutSlash(limiter)}/${withoutSlash(name)}`
+  return under(['policies', name], () => ruleOf(name, namespace, planOf(policy), options))
+}
+
+/** So that no other pair of names ends up in a namespace, and no part of a name looks like a state's own parts. */
+function withoutSlash(name: string): string {
+  return name.replace(/[%/\0]/g, encodeURIComponent)
 }
 
 function checkName(name: string): void {

@@ -79,6 +79,11 @@ export interface Pipeline<Async extends boolean> {
   block(question: Question, duration: number | string): MaybePromise<void, Async>
   /** Ends those blocks. */
   unblock(question: Question): MaybePromise<void, Async>
+  /**
+   * What the client sees of a decision that `engine` or a store made of what `match` found.
+   * @param cost the request's; default 1
+   */
+  respond(decision: Decision, matched: Matched, cost?: number): Reply
   /** The verbs below rules: by steps and charges. */
   readonly engine: Engine<Async>
 }
@@ -104,7 +109,7 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     return found
   }
   // Respond: what the client sees.
-  const reply = ({ cost = 1 }: Question, matched: Matched, decision: Decision): Reply => {
+  const respondTo = (decision: Decision, matched: Matched, cost = 1): Reply => {
     const bound = bindingStep(decision)
     const share = bound?.rule.jitter
     const jitter = share === undefined ? undefined : { jitter: { share, key: bound!.key, seed: 0 } }
@@ -123,18 +128,19 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
   const decide = (question: Question, peek: boolean): MaybePromise<Reply, Async> => {
     const found = matched(question)
     return andThen<Decision, Reply, Async>(engine.decide(question.domain, found.steps, peek), (decision) =>
-      reply(question, found, decision),
+      respondTo(decision, found, question.cost),
     )
   }
   return {
     engine,
+    respond: respondTo,
     match: (question) => match(rules(), question),
     check: (question) => decide(question, false),
     peek: (question) => decide(question, true),
     reserve(question, ttl = '1m') {
       const found = matched(question)
       return andThen(engine.reserve(question.domain, found.steps, ttl), ({ decision, once }) => ({
-        ...reply(question, found, decision),
+        ...respondTo(decision, found, question.cost),
         reservation: reservationOf(engine, question.domain, decision, once),
         once,
       })) as MaybePromise<ReservedReply<Async>, Async>

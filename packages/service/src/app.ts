@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ProblemBody } from '@sluice/limiter/wire'
@@ -13,8 +12,8 @@ import fastify, {
 import type { Bounds } from './bounds.ts'
 import { endConnectionsWhen } from './drain.ts'
 import { boundBytesInFlight } from './in-flight.ts'
-import { repeatedName } from './json.ts'
 import { HttpError, PROBLEM_TYPE, problem, problemBodyOf } from './problem.ts'
+import { takeJsonAlone } from './take-json.ts'
 
 export type App = FastifyInstance
 export type Log = FastifyBaseLogger
@@ -63,7 +62,7 @@ export function createApp(bounds: Bounds, log: Log, stopping: () => boolean): Ap
     answerRaw(socket, problem(405, 'CONNECT is not taken: this is no proxy'))
   })
   app.addHook('onRequest', (request, _reply, done) => done(oddHeader(request)))
-  takeJsonAlone(app)
+  takeJsonAlone(app, bounds)
   endConnectionsWhen(app, stopping)
   app.setErrorHandler((error, request, reply) => {
     const found = problemBodyOf(error)
@@ -101,35 +100,6 @@ function oddHeader({ raw, headers }: FastifyRequest): HttpError | undefined {
     if (!UTF_8.test(charset!)) return new HttpError(415, 'the charset of a body must be utf-8')
   }
   return undefined
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Takes a request that says it sends JSON, and sends nothing. */
-    readonly emptyBody?: true
-  }
-}
-
-/** Bytes that are no UTF-8 would all become U+FFFD, and so two identities one. */
-function takeJsonAlone(app: App): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    if (!isUtf8(body)) return done(new HttpError(400, 'the body is not UTF-8'))
-    if (body.length === 0 && request.routeOptions.config.emptyBody) return done(null, undefined)
-    const text = body.toString()
-    parse(request, text, (error, value) => {
-      const twice = error ? undefined : repeatedName(text)
-      if (twice === undefined) done(error, value)
-      else
-        done(
-          new HttpError(
-            400,
-            `the body has the name ${JSON.stringify(twice.slice(0, 100))} twice in one object`,
-          ),
-        )
-    })
-  })
 }
 
 function notFound(app: App, request: FastifyRequest, reply: FastifyReply): void {

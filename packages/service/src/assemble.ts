@@ -7,11 +7,19 @@ import { type Readiness, storeFails } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
 import type { App, Log } from './app.ts'
 import { boundsOf } from './bounds.ts'
+import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
 import { createLog, logEvents } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
 import { Tallies } from './observe/tallies.ts'
+import type { DescriptorModes } from './operations/asked-steps.ts'
+import { descriptorDecider } from './operations/descriptors.ts'
 import { createOperations } from './operations/operations.ts'
+import { DEFAULT_DEADLINE_MS } from './rls/deadline.ts'
+import { shouldRateLimit } from './rls/handler.ts'
+import { reportRls, rlsReloads, rlsTimes } from './rls/metrics.ts'
+import type { RlsOptions } from './rls/options.ts'
+import { RlsTallies } from './rls/tallies.ts'
 import { type Failure, LiveRules } from './rules/live-rules.ts'
 import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
@@ -22,6 +30,8 @@ import { storesFor } from './stores.ts'
 export interface ServiceParts {
   readonly http: App
   readonly admin: App
+  /** Absent where the service does not speak gRPC. */
+  readonly grpc: GrpcServer | undefined
   readonly rules: LiveRules
   readonly log: Log
   /** Sends the answers that are held back, and holds none back any more. */
@@ -53,7 +63,10 @@ export function assemble(
   const stores = storesFor(options, observe)
   const { store } = stores
   const metrics = createMetrics(tallies, stores, dropped)
-  observers.add(tallies.observe, metrics.observe, logEvents(log))
+  const { rls = {} } = options
+  const rlsTallies = new RlsTallies(rls.nearLimitRatio, rlsTimes(metrics.registry))
+  reportRls(metrics.registry, rlsTallies)
+  observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
   const rules = new LiveRules({
     paths: options.rules,
     settleMs: settleMsOf(options.watch),
@@ -76,6 +89,11 @@ export function assemble(
     timers,
     leaving: leaving.signal,
   })
+  const rateLimit = shouldRateLimit({
+    decide: descriptorDecider({ pipeline, store, fallback: stores.fallback, observe, ...modesOf(rls) }),
+    tallies: rlsTallies,
+    options: rls,
+  })
   const readiness: Readiness = async () => {
     const fails = (await storeFails(stores)) ? ['the store does not answer'] : []
     const needsStore = options.readiness === 'store'
@@ -85,7 +103,19 @@ export function assemble(
     }
   }
   return {
-    http: httpApp({ operations, bounds, log, stopping }),
+    http: httpApp({ operations, shouldRateLimit: rateLimit, readiness, bounds, log, stopping }),
+    grpc:
+      options.grpc === undefined
+        ? undefined
+        : grpcServer({
+            shouldRateLimit: rateLimit,
+            readiness,
+            log,
+            deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,
+            tls: options.grpcTls,
+            maxConnectionAgeMs: rls.maxConnectionAgeMs,
+            maxConnectionAgeGraceMs: rls.maxConnectionAgeGraceMs,
+          }),
     admin: adminApp({
       operations,
       rules,
@@ -102,6 +132,10 @@ export function assemble(
     lookAtStore: () => storeFails(stores),
     release: async () => stores.prefetch?.release(),
   }
+}
+
+function modesOf({ shadow = false, quota = false }: RlsOptions): DescriptorModes {
+  return { shadow, quota }
 }
 
 /** What operators are told while the files have a mistake, and older rules are in force. */

@@ -20,9 +20,11 @@ import { type DenyCacheOptions, denyCacheFields } from '@sluice/limiter/stores/d
 import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fallback'
 import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
-import { addressOf } from './address.ts'
+import { addressOf, grpcAddressOf } from './address.ts'
 import type { Bounds } from './bounds.ts'
+import type { TlsFiles } from './grpc/certificates.ts'
 import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
+import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
 
 export interface ServiceOptions {
@@ -49,6 +51,12 @@ export interface ServiceOptions {
   readonly readiness?: 'store'
   /** `HOST:PORT` of the API. Default `127.0.0.1:8080`; port 0 is any free one. */
   readonly http?: string
+  /** `HOST:PORT` or `unix:PATH` for gRPC: Envoy's rate limit service, health, reflection. Default: it is not spoken. */
+  readonly grpc?: string
+  /** Files of TLS for gRPC, which are read again when they change. Default: none. */
+  readonly grpcTls?: TlsFiles
+  /** How requests of Envoy's rate limit API are answered, over gRPC and at `/json`. */
+  readonly rls?: RlsOptions
   /** `HOST:PORT` of the admin address, which needs no password: keep it private. Default `127.0.0.1:6070`. */
   readonly admin?: string
   /**
@@ -94,6 +102,12 @@ const address: OptionCheck = (value, path) => {
   return undefined
 }
 
+const grpcAddress: OptionCheck = (value, path) => {
+  if (typeof value !== 'string') return ['text: HOST:PORT or unix:PATH']
+  under([...path], () => grpcAddressOf(value))
+  return undefined
+}
+
 const bound = wholeFrom(1)
 const fromZero = that('milliseconds from 0', (value) => Number.isFinite(value) && (value as number) >= 0)
 
@@ -109,6 +123,12 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     prefetch: unobserved<PrefetchOptions>(prefetchFields),
     readiness: oneOf('store'),
     http: address,
+    grpc: grpcAddress,
+    grpcTls: objectOf<TlsFiles>(
+      { cert: textCheck, key: textCheck, clientCa: textCheck, clientName: textCheck },
+      ['cert', 'key'],
+    ),
+    rls: objectOf<RlsOptions>(rlsFields),
     admin: address,
     adminHosts: listOf(textCheck),
     tarpit: tarpitCheck,

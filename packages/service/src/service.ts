@@ -1,5 +1,6 @@
+import { ConfigError } from '@sluice/limiter/errors'
 import { checkOptions } from '@sluice/limiter/options'
-import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP } from './address.ts'
+import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf } from './address.ts'
 import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
@@ -7,6 +8,13 @@ import { listen } from './listen.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
 import { type ServiceOptions, serviceOptions } from './service-options.ts'
+
+/** Where a service listens, as URLs; gRPC as `HOST:PORT` or `unix:PATH`, where it is spoken. */
+export interface Addresses {
+  readonly http: string
+  readonly admin: string
+  readonly grpc?: string
+}
 
 /** A limiter that others ask over the network. */
 export interface Service {
@@ -16,7 +24,7 @@ export interface Service {
    * @throws RulebookError or ConfigError for a rulebook with mistakes; ConfigError, with the path of the option, for an
    * address in use
    */
-  start(): Promise<{ readonly http: string; readonly admin: string }>
+  start(): Promise<Addresses>
   /**
    * Turns unready, takes no new connections, answers what is in flight (at once what a tarpit holds back) and, for `idleMs`, what comes on idle
    * connections, each answer with `Connection: close`; then closes. Asked again meanwhile, it cuts what is still open.
@@ -35,6 +43,10 @@ export interface Service {
  */
 export function createService(options: ServiceOptions): Service {
   checkOptions(options, serviceOptions)
+  if (options.grpc === undefined && options.grpcTls !== undefined)
+    throw new ConfigError('grpcTls: files of TLS have no effect without an address for gRPC', {
+      path: ['grpcTls'],
+    })
   const { http = DEFAULT_HTTP, admin = DEFAULT_ADMIN, watch = true } = options
   const { drainMs = 10_000, idleMs = 2_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }
@@ -55,7 +67,9 @@ export function createService(options: ServiceOptions): Service {
       stopping = drain(app, hurried ? 0 : Math.max(0, idleUntil - performance.now()), hurried ? 0 : drainMs)
       await stopping.done
     }
+    const calls = parts.grpc?.drain(hurried ? 0 : drainMs)
     await drained(parts.http)
+    await calls
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
     log.info('stopped')
@@ -66,9 +80,12 @@ export function createService(options: ServiceOptions): Service {
       if (loaded.result === 'refused') throw loaded.error
       await parts.lookAtStore()
       try {
+        const grpc =
+          options.grpc === undefined ? undefined : await parts.grpc!.listen(grpcAddressOf(options.grpc))
         const urls = {
           http: await listen(parts.http, addresses.http, 'http'),
           admin: await listen(parts.admin, addresses.admin, 'admin'),
+          ...(grpc !== undefined && { grpc }),
         }
         if (watch !== false) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)

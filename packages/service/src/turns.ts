@@ -5,11 +5,17 @@ const TURN_MS = 5
 
 /** Turns of the event loop that long work takes. */
 export class Turns {
+  readonly #ms: number
   #began = performance.now()
+
+  /** @param ms after which others have a turn: fewer where nobody waits for the work */
+  constructor(ms: number = TURN_MS) {
+    this.#ms = ms
+  }
 
   /** Whether this turn has lasted long enough. */
   get over(): boolean {
-    return performance.now() - this.#began >= TURN_MS
+    return performance.now() - this.#began >= this.#ms
   }
 
   /** Begins the next one, after others have had theirs. */

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs'
 import { type Command, defineCommand } from '../command.ts'
 import type { Io } from '../io.ts'
+import { pageUrl } from '../pages.ts'
 import { loadRulesWith } from '../rules.ts'
 import { bannerOf } from '../serve/banner.ts'
+import { deadlineWarning } from '../serve/deadline-warning.ts'
 import { flagsOf } from '../serve/flags.ts'
 import { logStream } from '../serve/log-stream.ts'
 import { SERVE_OPTIONS } from '../serve/options.ts'
@@ -9,9 +12,12 @@ import { samplesOf } from '../serve/sample.ts'
 import { readSettings } from '../serve/settings.ts'
 import { strayVariables } from '../serve/sources.ts'
 import { prepareStore, STORE_NOTES, warnOfPassword } from '../stores.ts'
+import { UsageError } from '../usage-error.ts'
+
+const DEFAULT_RULES = SERVE_OPTIONS.rules!.default!
 
 /** What a store that does not answer means. */
-const UNTIL_THEN = 'Until it does, on_store_error of each rule decides. Another store is chosen by --store.'
+const UNTIL_THEN = `Until it does, on_store_error of each rule decides. --store chooses another; see ${pageUrl('operate.md#redis')}`
 
 /** Runs the service until it is stopped. */
 export const serve: Command = defineCommand({
@@ -19,7 +25,7 @@ export const serve: Command = defineCommand({
   summary: 'runs the service',
   operands: '[RULES…]',
   options: flagsOf(SERVE_OPTIONS),
-  notes: `RULES are YAML files, and folders of them, taken as one rulebook; default ${SERVE_OPTIONS.rules!.default}.
+  notes: `RULES are YAML files, and folders of them, taken as one rulebook; default ${DEFAULT_RULES}.
 
 Each option is also a variable, --max-keys is SLUICE_MAX_KEYS, and a line of the file that --config names,
 max-keys: 5000. Values of a list are separated by commas in a variable. What the command line says counts
@@ -34,7 +40,10 @@ ${STORE_NOTES}`,
     const { createService } = await import('@sluice/service') // others need not wait for it
     const { settings, from, apply } = await readSettings(SERVE_OPTIONS, operands, values, io)
     const warn = (message: string): void => void io.stderr.write(`sluice: ${message}\n`)
-    for (const stray of strayVariables(io.env, SERVE_OPTIONS)) warn(stray)
+    for (const stray of strayVariables(io.env, SERVE_OPTIONS))
+      warn(`${stray} See ${pageUrl('cli.md#settings')}`)
+    const unfit = deadlineWarning(settings)
+    if (unfit !== undefined) warn(unfit)
     const { storeUrl, logLevel, logFormat, ...options } = settings
     if (from('store') === '--store') warnOfPassword(storeUrl, io)
     let close = async (): Promise<void> => undefined
@@ -43,6 +52,8 @@ ${STORE_NOTES}`,
       close = async () => store.close()
       const log = { level: logLevel, stream: await logStream(io.stdout, logFormat, io.env) }
       const service = await apply(() => createService({ ...options, store, log }))
+      if (from('rules') === undefined && !existsSync(DEFAULT_RULES))
+        throw new UsageError(`there is no ${DEFAULT_RULES} here: name your rulebook, as in sluice serve FILE`)
       const { domains, rules } = await loadRulesWith(
         options.rules,
         options.calendarMonths ?? false,

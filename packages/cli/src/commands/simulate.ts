@@ -23,6 +23,12 @@ the time reached, and are reported.
 A policy's figures are its own: denied is what it alone refuses, or would in shadow mode. Leases of a
 concurrency limit are never released; they end with their time to live.`
 
+/** What is read, for whoever gives something else. */
+const READS = `Read are access logs of Apache and nginx, in the formats common and combined, and CSV of which the first line
+names t_ms and other columns. See sluice simulate --help.`
+const AS_CSV = `It is JSON: make a CSV of it, such as
+  (echo t_ms,ip,path; jq -r '[(.time | fromdateiso8601 * 1000), .ip, .path] | @csv' LOG) > log.csv`
+
 /** Replays traffic through a rulebook at the log's times. */
 export const simulate: Command = defineCommand({
   name: 'simulate',
@@ -80,7 +86,10 @@ export const simulate: Command = defineCommand({
     try {
       const report = await replayLog(traffic, { rules, domain: domain.name, descriptors, held })
       io.stdout.write(values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : tableOf(report))
-      return isBarren(report) ? 2 : 0
+      if (!isBarren(report)) return 0
+      const json = report.unreadableLines.every(({ reason }) => reason === 'it is JSON')
+      io.stderr.write(`sluice: no line of ${input.name} can be read.${json ? ` ${AS_CSV}` : ''}\n${READS}\n`)
+      return 2
     } catch (error) {
       throw cannotRead(input.name, error)
     }

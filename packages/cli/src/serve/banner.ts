@@ -1,19 +1,14 @@
+import type { Addresses } from '@sluice/service'
 import { printable } from '../printable.ts'
 import type { Sample } from './sample.ts'
-
-export interface Addresses {
-  /** URLs, without a path. */
-  readonly http: string
-  readonly admin: string
-}
 
 /** Most checks that are shown. */
 const MOST_CHECKS = 4
 
 /** Where the service listens, and what to try next: lines that can be pasted into a shell. */
-export function bannerOf({ http, admin }: Addresses, samples: readonly Sample[]): string {
+export function bannerOf({ http, admin, grpc }: Addresses, samples: readonly Sample[]): string {
   return [
-    `sluice listens at ${http}, for its operators at ${admin}. Try:`,
+    `sluice listens at ${http},${grpc === undefined ? '' : ` for Envoy at ${grpc},`} for its operators at ${admin}. Try:`,
     '',
     ...samples
       .slice(0, MOST_CHECKS)

@@ -118,7 +118,7 @@ describe('a value that is wrong is named by where it was written', () => {
     ['http: "a', '2:1: Missing closing'],
     ['[', '2:1: Flow sequence'],
     ['secret-file: nowhere', '1:14: secret-file: cannot read '],
-    ['store: redsi://:hush@cache', 'no such store'],
+    ['store: redsi://:hush@cache', '1:8: store: no such store'],
   ])('%j in a file: %s', async (config, message) => {
     const { code, out, err } = await serve(`${config}\n`)
     expect({ code, out }).toEqual({ code: 2, out: '' })

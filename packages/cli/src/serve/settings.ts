@@ -6,6 +6,7 @@ import type { Io } from '../io.ts'
 import { readSecret } from '../secrets.ts'
 import { UsageError } from '../usage-error.ts'
 import { readConfig } from './config-file.ts'
+import { givenByEnvoyRatelimit } from './envoy-environment.ts'
 import type { ServeOption, ServeOptionRows, ServeSettings, SettingsPart } from './option-row.ts'
 import { type Given, type GivenText, givenByFlags, givenByVariables } from './sources.ts'
 
@@ -36,6 +37,8 @@ export async function readSettings(
   const variables = givenByVariables(io.env, rows)
   const config = flags('config') ?? variables('config')
   const sources = [flags, variables, ...(config ? [await readConfig(config[0]!.text, rows, io)] : [])]
+  const readsTheirs = sources.map((source) => source('envoy-ratelimit')).find((given) => given !== undefined)
+  if (readsTheirs?.[0]?.text === 'true') sources.push(givenByEnvoyRatelimit(io))
   const parts: { name: string; from: string | undefined; part: SettingsPart }[] = []
   for (const [name, row] of Object.entries(rows)) {
     const given = await firstOf(name, row, sources, io)

@@ -45,6 +45,7 @@ export function readAccessLog(text: string, format: 'common' | 'combined' | 'eit
 
 function whyNot(text: string): string {
   if (text.trim() === '') return 'the line is empty'
+  if (/^\s*[{[]/.test(text)) return 'it is JSON'
   return new RegExp(STAMP).test(text)
     ? 'the line is cut short or its quotes do not match'
     : 'there is no time such as [17/May/2015:10:05:03 +0000]'

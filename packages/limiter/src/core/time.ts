@@ -60,8 +60,9 @@ function ticksOfText(text: string, path: FieldPath | undefined): number {
   const unit = Object.hasOwn(TICKS_PER_UNIT, name) ? name : name.replace(/(?<=...)s$/, '')
   const size = Object.hasOwn(TICKS_PER_UNIT, unit) ? TICKS_PER_UNIT[unit] : undefined
   if (size === undefined) {
+    const uneven = /^(month|year)s?$/.exec(name)?.[1]
     throw new ConfigError(
-      `${show(text)} is not a duration: write milliseconds, or text like 500ms, 10s, 5m, 3h, 1d, 2w`,
+      `${show(text)} is not a duration: ${uneven === undefined ? 'write milliseconds, or text like 500ms, 10s, 5m, 3h, 1d, 2w' : `a ${uneven} has no fixed length; write days, such as 30d, or as a period { calendar: "${uneven}" }`}`,
       path && { path },
     )
   }

@@ -101,8 +101,18 @@ export class FallbackStore implements Store<true> {
       return await this.#ask(breakers, () => this.#store.decide(steps, peek))
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
-      return this.#degraded(steps, peek, Math.max(1, ...breakers.map(({ retryInMs }) => retryInMs)))
+      return this.#degraded(steps, peek, retryInMs(breakers))
     }
+  }
+
+  /**
+   * What the rules' `onStoreError` say, without asking the store: for a caller who cannot wait until `decide` answers.
+   * @example
+   * const late = new Promise((resolve) => setTimeout(resolve, 15)) // milliseconds
+   * const outcome = await Promise.race([store.decide(steps, false), late.then(() => store.without(steps, false))])
+   */
+  without(steps: readonly Step[], peek: boolean): Outcome {
+    return this.#degraded(steps, peek, retryInMs(this.#breakersOf(steps)))
   }
 
   /** Rejects with StoreError while the store does not answer: a correction must not get lost unnoticed. */
@@ -172,7 +182,7 @@ export class FallbackStore implements Store<true> {
     return answer
   }
 
-  #degraded(steps: readonly Step[], peek: boolean, retryInMs: number): Outcome {
+  #degraded(steps: readonly Step[], peek: boolean, wait: number): Outcome {
     const closed = steps.some(({ rule }) => rule.onStoreError === 'closed' && canRefuse(rule.role))
     const own = steps.filter(({ rule }) => rule.onStoreError === 'local').map((step) => this.#localStep(step))
     // Where the request is refused anyway, nothing is charged.
@@ -183,7 +193,7 @@ export class FallbackStore implements Store<true> {
       const isLocal = step.rule.onStoreError === 'local'
       instants[i] = isLocal ? chargedAt(local, n) : local.at
       if (isLocal) return local.figures[n++]!
-      return step.rule.onStoreError === 'closed' ? refusing(step, retryInMs) : admitting(step)
+      return step.rule.onStoreError === 'closed' ? refusing(step, wait) : admitting(step)
     })
     const outcome = { allowed: admitted(steps, figures), at: local.at, figures, degraded: true } as const
     return local.instants === undefined ? outcome : { ...outcome, instants }
@@ -200,6 +210,11 @@ export class FallbackStore implements Store<true> {
     }
     return { ...step, rule: local }
   }
+}
+
+/** Milliseconds until all are asked again, at least 1. */
+function retryInMs(breakers: readonly Breaker[]): number {
+  return Math.max(1, ...breakers.map((breaker) => breaker.retryInMs))
 }
 
 /** A question that no store could answer says nothing of this one: else it could be made to look broken. */

@@ -85,7 +85,8 @@ function demand(issue: Issue, node: TreeNode): string {
   switch (issue.code) {
     case 'invalid_type': {
       const quotes = issue.expected === 'string' && node.children === undefined ? ': put it in quotes' : ''
-      return `must be ${nounOf(issue)}, not ${said}${quotes}`
+      const list = issue.expected === 'array' && node.children === undefined ? `: write [${node.text}]` : ''
+      return `must be ${nounOf(issue)}, not ${said}${quotes}${list}`
     }
     case 'invalid_union':
       return `must be ${issue.errors.map(([first]) => nounOf(first!)).join(' or ')}, not ${said}`

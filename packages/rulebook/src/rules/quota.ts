@@ -43,7 +43,7 @@ export function parsePeriod(text: string): number | CalendarPeriod {
 
 /** Milliseconds of `10s`, `1.5h`, `minute`. @throws Mistake */
 export function parseDuration(text: string, units: readonly string[] = PERIOD_UNITS): number {
-  const [, count = '', unit = ''] = /^([\d.]*)(.*)$/.exec(text) ?? []
+  const [, count = '', unit = ''] = /^([\d.]*)\s*(.*)$/.exec(text) ?? []
   const [, uneven] = /^(month|year)s?$/.exec(unit) ?? []
   if (uneven !== undefined) {
     throw new FieldError(`a ${uneven} has no fixed length: write days, such as 30d, or a calendar period`)

@@ -8,6 +8,7 @@ import { keepPagesOut } from './keep-pages-out.ts'
 import { metricsRoute } from './metrics.ts'
 import { reloadRoute } from './reload.ts'
 import { resetRoute } from './reset.ts'
+import { rlconfigRoute } from './rlconfig.ts'
 import { rulesRoute } from './rules.ts'
 
 export interface AdminParts {
@@ -31,6 +32,7 @@ export function adminApp(parts: AdminParts): App {
   healthRoutes(app, readiness)
   metricsRoute(app, registry)
   rulesRoute(app, rules)
+  rlconfigRoute(app, rules)
   reloadRoute(app, operations, rules)
   resetRoute(app, operations, bounds)
   return app

@@ -1,13 +1,18 @@
+import type { Readiness } from '../admin/health.ts'
 import { type App, createApp, type Log } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
+import type { ShouldRateLimit } from '../rls/handler.ts'
 import { batchRoute } from './batch.ts'
 import { checkRoute } from './check.ts'
+import { rateLimitRoutes } from './rate-limit-json.ts'
 import { reserveRoute } from './reserve.ts'
 import { settleRoutes } from './settle.ts'
 
 export interface HttpParts {
   readonly operations: Operations
+  readonly shouldRateLimit: ShouldRateLimit
+  readonly readiness: Readiness
   readonly bounds: Bounds
   readonly log: Log
   /** Whether the service is on its way out. */
@@ -15,11 +20,13 @@ export interface HttpParts {
 }
 
 /** The API over HTTP: every route translates a body, calls one operation, and translates what it answers. */
-export function httpApp({ operations, bounds, log, stopping }: HttpParts): App {
+export function httpApp(parts: HttpParts): App {
+  const { operations, bounds, log, stopping } = parts
   const app = createApp(bounds, log, stopping)
   checkRoute(app, operations, bounds)
   batchRoute(app, operations, bounds)
   reserveRoute(app, operations, bounds)
   settleRoutes(app, operations, bounds)
+  rateLimitRoutes(app, parts.shouldRateLimit, parts.readiness)
   return app
 }

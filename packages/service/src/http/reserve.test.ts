@@ -1,6 +1,7 @@
+import { StoreError } from '@sluice/limiter'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answered, bench, post, type ServiceBench } from '../testing.ts'
+import { type Answered, bench, GatedStore, post, type ServiceBench } from '../testing.ts'
 
 const RULES = `
 domain: ai
@@ -35,9 +36,43 @@ const remaining = async (path: string, name: string): Promise<Record<string, num
     answer.policies.map((one: { policy: string; remaining: number }) => [one.policy, one.remaining]),
   )
 }
+/** A shared store that nobody reaches. */
+class GoneStore extends GatedStore {
+  override decide(): Promise<never> {
+    return Promise.reject(new StoreError('gone'))
+  }
+}
+
 const commit = (id: string, costs: object): Promise<Answered> =>
   post(service.http, '/v1/commit', { id, ...costs })
 const cancel = (id: string): Promise<Answered> => post(service.http, '/v1/cancel', { id })
+
+test('a reservation that a node made without the store is settled by that node alone', async () => {
+  const rules = RULES.replace('name: bucket,', 'name: bucket, on_store_error: local,')
+  const nodes = await Promise.all([0, 1].map(() => bench(rules, { secret: 'a', store: new GoneStore() })))
+  const name = tenant()
+  const at = async (node: number, url: string, sent: object): Promise<Answered> =>
+    post(nodes[node]!.http, url, sent)
+  const left = async (node: number): Promise<number> =>
+    (await at(node, '/v1/check?peek', body('/bucket', name))).body.remaining
+  const reserved = await at(0, '/v1/reserve', body('/bucket', name, { cost: 4 }))
+  expect(reserved.body).toMatchObject({ allowed: true, degraded: true, remaining: 6 })
+  const { id } = reserved.body
+  await at(1, '/v1/check', body('/bucket', name, { cost: 5 }))
+  for (const [url, sent] of [
+    ['/v1/cancel', { id }],
+    ['/v1/commit', { id, cost: 1 }],
+  ] as const) {
+    expect(await at(1, url, sent)).toMatchObject({
+      status: 404,
+      body: { detail: expect.stringContaining('another node made the reservation') },
+    })
+  }
+  expect([await left(0), await left(1)]).toEqual([6, 5])
+  expect((await at(0, '/v1/cancel', { id })).status).toBe(204)
+  expect([await left(0), await left(1)]).toEqual([10, 5])
+  for (const node of nodes) await node.close()
+})
 
 describe('a reservation', () => {
   test('charges its estimate at once, and answers as a check does', async () => {

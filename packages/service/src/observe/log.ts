@@ -29,6 +29,8 @@ export interface BoundedLog {
 /** Bytes of lines that may wait until they are read: more are dropped, and counted. */
 const MOST_WAITING = 1_048_576
 
+const LOG_PAGE = 'https://github.com/sluice-limiter/sluice/blob/main/docs/cli.md#log'
+
 /** A log whose reader may stand still: what waits for it is bounded, and nothing else waits. */
 export function createLog({ level = 'info', stream = standardOutput() }: LogOptions): BoundedLog {
   const options = { name: 'sluice', level, timestamp: pino.stdTimeFunctions.isoTime }
@@ -39,7 +41,10 @@ export function createLog({ level = 'info', stream = standardOutput() }: LogOpti
     write(line) {
       if (((stream as Partial<Writable>).writableLength ?? 0) > MOST_WAITING) return void dropped++
       if (dropped > told)
-        direct.warn({ lines: dropped - told }, 'lines were dropped: the log is read too slowly')
+        direct.warn(
+          { lines: dropped - told },
+          `lines were dropped: the log is read too slowly; see ${LOG_PAGE}`,
+        )
       told = dropped
       stream.write(line)
     },

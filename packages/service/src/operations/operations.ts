@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { bindingStep, type Decision, tarpitOf } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
 import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
@@ -52,6 +53,7 @@ export function createOperations(parts: OperationParts): Operations {
   const tarpitMs = parts.tarpit === undefined ? 0 : tarpitOf(parts.tarpit)
   const room = new WaitingRoom(MAX_HELD, timers as Timers)
   const ids: ReservationIds = reservationIds(secret)
+  const node = randomUUID()
   const timed = async <T>({ domain }: Question, answer: () => T | Promise<T>): Promise<T> => {
     const began = performance.now()
     const given = await answer()
@@ -61,9 +63,9 @@ export function createOperations(parts: OperationParts): Operations {
   return {
     check: (question) => timed(question, () => pipeline.check(question)),
     peek: (question) => timed(question, () => pipeline.peek(question)),
-    reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, question, ttlMs)),
-    commit: (id, actual) => settle(pipeline, ids, id, actual),
-    cancel: (id) => settle(pipeline, ids, id, undefined),
+    reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, node, question, ttlMs)),
+    commit: (id, actual) => settle(pipeline, ids, node, id, actual),
+    cancel: (id) => settle(pipeline, ids, node, id, undefined),
     async hold(decisions) {
       const waits = decisions.map((decision) =>
         decision.allowed ? 0 : (bindingStep(decision)?.rule.tarpitMs ?? tarpitMs),

@@ -20,8 +20,8 @@ export interface ReservedRequest {
   readonly id: string
   /** Until when it can be settled: microseconds of the store's clock. */
   readonly until: number
-  /** Charged without the shared store. */
-  readonly degraded?: true
+  /** Charged without the shared store, in the process that is named so: only it has the charge. */
+  readonly degraded?: string
   readonly charges: readonly ReservedCharge[]
 }
 

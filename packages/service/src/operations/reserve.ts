@@ -8,10 +8,14 @@ export interface ReservedAnswer extends ReservedReply {
   readonly id: string | null
 }
 
-/** @param ttlMs for how long it can be settled; unsettled, the estimate stands */
+/**
+ * @param node names this process
+ * @param ttlMs for how long it can be settled; unsettled, the estimate stands
+ */
 export async function reserve(
   pipeline: Pipeline<boolean>,
   ids: ReservationIds,
+  node: string,
   question: Question,
   ttlMs: number,
 ): Promise<ReservedAnswer> {
@@ -23,7 +27,7 @@ export async function reserve(
   const id = ids.seal({
     domain: question.domain,
     ...reply.once,
-    ...(degraded && { degraded }),
+    ...(degraded && { degraded: node }),
     charges,
   })
   return { ...reply, id }

@@ -2,7 +2,7 @@ import { planOf } from '@sluice/limiter/algorithms'
 import { type Charge, holdsSlots, ruleOf } from '@sluice/limiter/decide'
 import type { Pipeline } from '@sluice/limiter/pipeline'
 import { OperationError } from './operation-error.ts'
-import type { ReservationIds, ReservedCharge, ReservedRequest } from './reservation-id.ts'
+import type { ReservationIds, ReservedCharge } from './reservation-id.ts'
 
 /** What a reserved request really cost. */
 export interface ActualCosts {
@@ -13,19 +13,27 @@ export interface ActualCosts {
 }
 
 /**
- * Settles a reservation at its actual cost; without costs, gives all of it back. Once, whichever comes first.
+ * Settles a reservation at its actual cost; without costs, gives all of it back. Once, whichever comes first. What was
+ * charged without the store is settled by the process that charged it: no other has anything to give back.
+ * @param node names this process
  * @throws OperationError for an id that is none, costs that reach no limit, and a reservation that is settled or over
  */
 export async function settle(
   pipeline: Pipeline<boolean>,
   ids: ReservationIds,
+  node: string,
   id: string,
   actual: ActualCosts | undefined,
 ): Promise<void> {
   const reserved = ids.open(id)
-  const { domain, charges, until } = reserved
+  const { domain, charges, until, degraded } = reserved
+  if (degraded !== undefined && degraded !== node)
+    throw new OperationError(
+      'unknown',
+      'another node made the reservation without the store, and only that node can settle it',
+    )
   const costs = actual === undefined ? charges.map(() => 0) : costsOf(charges, actual)
-  const changes = charges.map((charge, i) => changeOf(reserved, charge, costs[i]!))
+  const changes = charges.map((charge, i) => changeOf(charge, costs[i]!, degraded !== undefined))
   if (!(await pipeline.engine.correct(domain, changes, { id: reserved.id, until })))
     throw new OperationError('over', 'the reservation is settled already, or over')
 }
@@ -57,7 +65,7 @@ function costsOf(charges: readonly ReservedCharge[], { cost, costs = {} }: Actua
   })
 }
 
-function changeOf({ degraded }: ReservedRequest, reserved: ReservedCharge, actual: number): Charge {
+function changeOf(reserved: ReservedCharge, actual: number, degraded: boolean): Charge {
   const { name, namespace, onStoreError, policy, at, ...rest } = reserved
   const step = { ...rest, rule: ruleOf(name, namespace, planOf(policy), { onStoreError }) }
   const settled = holdsSlots(step) ? 0 : actual // a slot is released, whatever it cost

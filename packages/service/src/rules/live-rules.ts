@@ -127,7 +127,7 @@ export class LiveRules {
     const { version, domains: loaded } = await (this.#live === undefined ? loadHere : reload)(files, load)
     if (version === this.#live?.version) return { result: 'unchanged' }
     const models = loaded.map(({ domain }) => domain)
-    const { pause } = new Turns()
+    const { pause } = new Turns(TURN_MS)
     const rules = await compileInPieces(models, pause, compile)
     const since = now()
     const domains = new Map<string, LiveDomain>()
@@ -136,7 +136,7 @@ export class LiveRules {
       domains.set(domain.name, {
         domain,
         digest,
-        policies: reportedNames(rules.domains.get(domain.name)!),
+        policies: await reportedNames(rules.domains.get(domain.name)!, pause),
         since: before?.digest === digest ? before.since : since,
       })
       await pause()
@@ -146,9 +146,12 @@ export class LiveRules {
   }
 }
 
+/** Milliseconds of work on new rules, after which requests have their turn. */
+const TURN_MS = 3
+
 async function digestOfFiles({ files, problems }: RulebookFiles): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(problems))
-  const { pause } = new Turns()
+  const { pause } = new Turns(TURN_MS)
   for (const { path, bytes } of files) {
     hash.update(`\0${path}\0${bytes.length}\0`).update(bytes)
     await pause()
@@ -157,8 +160,16 @@ async function digestOfFiles({ files, problems }: RulebookFiles): Promise<string
 }
 
 /** Names under which a domain's policies are reported. */
-function reportedNames(domain: CompiledDomain): ReadonlySet<string> {
-  return new Set([...limitRules(domain), ...descriptorRules(domain)].map(({ name }) => name))
+async function reportedNames(domain: CompiledDomain, pause: Turns['pause']): Promise<ReadonlySet<string>> {
+  const names = new Set<string>()
+  for (const rules of [limitRules(domain), descriptorRules(domain)]) {
+    for (const { name } of rules) {
+      names.add(name)
+      const paused = pause()
+      if (paused !== undefined) await paused
+    }
+  }
+  return names
 }
 
 function failureOf(error: Error, since: number): Failure {

@@ -42,7 +42,7 @@ export function parsePart(text: string, foldPaths = true): Part {
   const part =
     kind === 'ip' ? ipPart(v4, v6, name) : v4 === undefined ? plainPart(kind, name, foldPaths) : undefined
   if (part !== undefined && fold === undefined) return part
-  if (part !== undefined && !part.secret && !SPELT.includes(kind)) return foldedPart(part)
+  if (part !== undefined && !part.secret && !SPELT.includes(kind)) return foldedPart(part, text)
   throw new ConfigError(`${JSON.stringify(text.slice(0, 80))} is no part of a key; there are ${PART_FORMS}`)
 }
 
@@ -92,12 +92,20 @@ function textPart(kind: string, read: Part['read']): Part {
   return { kind, secret: false, read, spell: (value) => value }
 }
 
-function foldedPart(part: Part): Part {
+/**
+ * Characters of a value that is folded: nobody types more, and some characters become eighteen. A longer one is a mistake,
+ * for cut or left as it is it would be another caller's, or one caller's of many.
+ */
+const MAX_FOLDED = 4_096
+
+function foldedPart(part: Part, text: string): Part {
   return {
     ...part,
     read(facts, params) {
       const value = part.read(facts, params)
-      return value === undefined ? undefined : normalizeName(value)
+      if (value === undefined || value.length <= MAX_FOLDED) return value && normalizeName(value)
+      facts.problem ??= `${text} must be of at most ${MAX_FOLDED} characters, not ${value.length}`
+      return undefined
     },
     spell: normalizeName,
   }

@@ -65,6 +65,8 @@ describe('a descriptor meets the limit at its last entry', () => {
           requestsPerUnit: 1,
           unlimited: false,
           statsKey: 'test-domain.key4',
+          labels: ['key4'],
+          written: ['key4'],
         },
       },
     ])

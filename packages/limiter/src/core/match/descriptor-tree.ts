@@ -51,6 +51,10 @@ export interface MatchedLimit {
   readonly unlimited: boolean
   /** What it is called in metrics: `domain.key_value.key`. */
   readonly statsKey: string
+  /** The same behind the domain, level by level: `key_value`, `key`. */
+  readonly labels: readonly string[]
+  /** Where labels have values of the request, those of the rulebook; none for a limit that the request brings. */
+  readonly written?: readonly string[]
   readonly metadata?: unknown
 }
 
@@ -133,10 +137,13 @@ function compiledLimitOf(
   { planFor }: Setting,
 ): CompiledDescriptorLimit {
   const { name, unit, quota, unlimited, replaces } = limit
+  const labels = path.slice(1)
   const met: MatchedLimit = {
     requestsPerUnit: unlimited ? 0 : (quota?.limit ?? 0),
     unlimited,
     statsKey: path.join('.'),
+    labels,
+    written: labels,
     ...(name !== undefined && { name }),
     ...(unit !== undefined && { unit: unit.toLowerCase() }),
     ...(metadata !== undefined && { metadata }),

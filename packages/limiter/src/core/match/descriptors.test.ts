@@ -143,6 +143,7 @@ describe('a limit that the request brings', () => {
       unit: 'second',
       unlimited: false,
       statsKey: 'test-domain.key1_value1.subkey1_something',
+      labels: ['key1_value1', 'subkey1_something'],
     })
     const [own] = ask(basic, [query(pairs)]).steps
     expect(steps[0]).toMatchObject({

@@ -16,7 +16,7 @@ import {
 import type { LimitOptions } from './domain.ts'
 import { makeRule, stepOf } from './make-rule.ts'
 import { BAD_COST, type Matched, unmatched } from './match.ts'
-import { type Entry, labelOf, statsKeyOf } from './stats-key.ts'
+import { type Entry, labelOf, metricLabels } from './stats-key.ts'
 
 export type { Entry } from './stats-key.ts'
 
@@ -142,8 +142,12 @@ function hitOf(domain: CompiledDomain, query: DescriptorQuery, { setting }: Rule
   }
   if (rule === undefined) return undefined
   const isOwn = path.some(({ valueToMetric }) => valueToMetric) || path.at(-1)!.detailed
-  const met = isOwn ? { ...rule.met, statsKey: statsKeyOf(domain.name, path, entries) } : rule.met
+  const met = isOwn ? withLabels(rule.met, domain.name, metricLabels(path, entries)) : rule.met
   return { met, replaces: rule.replaces, rule: rule.rule, key: descriptorKey(path, entries, hash) }
+}
+
+function withLabels(met: MatchedLimit, domain: string, labels: readonly string[]): MatchedLimit {
+  return { ...met, statsKey: [domain, ...labels].join('.'), labels }
 }
 
 /** The nodes that the entries lead through, as far as they lead. */
@@ -216,9 +220,16 @@ function override(
   if (!isCost(requestsPerUnit)) return 'a limit must be a whole number from 0 to 2^53−1'
   const name = shortName(printablePath([domain, ...entries.map((entry) => entry.key)]))
   const source = { options: PLAIN_OPTIONS, name, namespace }
-  const statsKey = [domain, ...entries.map(labelOf)].join('.')
+  const labels = entries.map(labelOf)
+  const statsKey = [domain, ...labels].join('.')
   return {
-    met: { requestsPerUnit, unit: unit.toLowerCase(), unlimited: false, statsKey },
+    met: {
+      requestsPerUnit,
+      unit: unit.toLowerCase(),
+      unlimited: false,
+      statsKey,
+      labels,
+    },
     replaces: [],
     rule: makeRule(source, { limit: requestsPerUnit, period }, planOf),
     key,

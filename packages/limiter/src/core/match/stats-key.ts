@@ -6,18 +6,13 @@ export interface Entry {
   readonly value: string
 }
 
-/** What a descriptor is called in metrics, where its rules ask for the request's own values. */
-export function statsKeyOf(
-  domain: string,
-  path: readonly DescriptorNode[],
-  entries: readonly Entry[],
-): string {
+/** What a descriptor is called in metrics, level by level, where its rules ask for the request's own values. */
+export function metricLabels(path: readonly DescriptorNode[], entries: readonly Entry[]): readonly string[] {
   const detailed = path.at(-1)!.detailed
-  const labels = path.map(({ shared, valueToMetric, label, value, fits }, i) => {
+  return path.map(({ shared, valueToMetric, label, value, fits }, i) => {
     const isOpen = fits !== undefined || value === undefined
     return !shared && (detailed || (valueToMetric && isOpen)) ? labelOf(entries[i]!) : label
   })
-  return [domain, ...labels].join('.')
 }
 
 /** `key_value`, as stats keys have it. */

@@ -87,6 +87,19 @@ describe('OF-09 what cannot be read is a mistake of the request, and not somethi
     expect(pipeline.check({ domain: 'shop', request }).matched.steps).toHaveLength(1)
   })
 
+  it('OF-43: a text that is too long to be folded', () => {
+    const long = 'a'.repeat(4_097)
+    for (const reader of [{ key: ['user|fold'] }, { key: ['ip', 'user|fold'] }] as Partial<Limit>[]) {
+      const rules = compile([{ name: 'shop', descriptors: [], limits: [limit(reader)] }])
+      const pipeline = createPipeline({ rules: () => rules, store: new MemoryStore() })
+      const ask = (user: string) =>
+        pipeline.check({ domain: 'shop', request: { ip: '192.0.2.1', attributes: { user } } })
+      expect(() => ask(long)).toThrow(BadQuestion)
+      expect(() => ask(long)).toThrow('user|fold must be of at most 4096 characters, not 4097')
+      expect(ask(long.slice(1)).matched.steps).toHaveLength(1)
+    }
+  })
+
   it.each([{}, { ip: '' }, { ip: '', host: '', method: '' }, { attributes: { user: '' } }])(
     'while %j only lacks it',
     (request) => {

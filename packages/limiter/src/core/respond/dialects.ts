@@ -84,7 +84,8 @@ function isChecked(list: readonly (DialectName | Dialect)[]): list is readonly D
 function dialectOf(name: DialectName): Dialect {
   if (Object.hasOwn(dialects, name)) return dialects[name]()
   const known = Object.keys(dialects)
-  const meant = nearest(name, known)
+  const draft = Number(/^draft-0?(\d+)$/.exec(name)?.[1])
+  const meant = draft >= 8 && draft <= 11 ? 'ietf, for drafts 8 to 11' : nearest(name, known)
   throw new ConfigError(
     `no dialect is named ${JSON.stringify(name)}; ${meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`}`,
   )

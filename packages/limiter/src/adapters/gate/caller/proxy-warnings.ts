@@ -15,7 +15,7 @@ const FORWARDED = [
   ['x-forwarded-for', 'xForwardedForHeader'],
   ['forwarded', 'forwardedHeader'],
 ] as const
-const SEE = 'see docs/frameworks/README.md#behind-a-proxy'
+const SEE = 'see https://github.com/sluice-limiter/sluice/blob/main/docs/frameworks/README.md#behind-a-proxy'
 
 /** `undefined` where addresses do not matter, or where the options say that no proxy is trusted. */
 export function proxyWarnings<N extends FrameworkArgs>(

@@ -32,7 +32,7 @@ export function limitSourceOf<N extends FrameworkArgs>(settings: GateSettings<N>
   const [source] = given
   if (source === undefined || given.length > 1) {
     throw new ConfigError(
-      `give one of limit, policies, limiter and rules, not ${given.join(' and ') || 'none'}`,
+      `give one of limit, policies, limiter and rules, not ${given.join(' and ') || 'none'}${given.length === 0 ? '; for example { limit: 100, period: "15m" }' : ''}`,
     )
   }
   const idle = SOURCES[source].find(

@@ -1,0 +1,172 @@
+import { statSync, unlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import {
+  type handleUnaryCall,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
+import { ConfigError, StoreError } from '@sluice/limiter/errors'
+import { BadQuestion } from '@sluice/limiter/pipeline'
+import type { GrpcAddress } from '../address.ts'
+import type { Readiness } from '../admin/health.ts'
+import type { Log } from '../app.ts'
+import { OperationError } from '../operations/operation-error.ts'
+import { withinMsOf } from '../rls/deadline.ts'
+import type { ShouldRateLimit } from '../rls/handler.ts'
+import type { RateLimitRequest, RateLimitResponse } from '../rls/messages.ts'
+import { fileCredentials, type TlsFiles } from './certificates.ts'
+import { definitions, serviceOf } from './definitions.ts'
+import { healthService } from './health.ts'
+import { reflection } from './reflection.ts'
+
+export interface GrpcParts {
+  readonly shouldRateLimit: ShouldRateLimit
+  readonly readiness: Readiness
+  readonly log: Log
+  /** Milliseconds for a decision, where the caller does not say how long it waits. */
+  readonly deadlineMs: number
+  readonly tls?: TlsFiles | undefined
+  /** Milliseconds after which a connection is ended, and for which its calls may then go on. Default: never. */
+  readonly maxConnectionAgeMs?: number | undefined
+  readonly maxConnectionAgeGraceMs?: number | undefined
+}
+
+/** A server of gRPC. */
+export interface GrpcServer {
+  /** @returns where it listens, as `HOST:PORT` or `unix:PATH` */
+  listen(address: GrpcAddress): Promise<string>
+  /** Takes no more calls, and answers what is in flight for so many milliseconds. */
+  drain(ms: number): Promise<void>
+}
+
+/** Bytes of a message: more than Envoy's headers come to, in a request of many descriptors. */
+const MOST_BYTES = 1_048_576
+/** Calls at once of one connection: Envoy opens another one then. */
+const MOST_CALLS = 1_000
+const PING_EVERY = 60_000
+
+const RLS = 'envoy.service.ratelimit.v3.RateLimitService'
+const REFLECTIONS = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection']
+
+/** @throws ConfigError for files of TLS that cannot be used */
+export function grpcServer(parts: GrpcParts): GrpcServer {
+  const { log, tls } = parts
+  const server = new Server({
+    'grpc.max_receive_message_length': MOST_BYTES,
+    'grpc.max_concurrent_streams': MOST_CALLS,
+    'grpc.keepalive_time_ms': PING_EVERY,
+    'grpc.enable_channelz': 0,
+    ...(parts.maxConnectionAgeMs !== undefined && { 'grpc.max_connection_age_ms': parts.maxConnectionAgeMs }),
+    ...(parts.maxConnectionAgeGraceMs !== undefined && {
+      'grpc.max_connection_age_grace_ms': parts.maxConnectionAgeGraceMs,
+    }),
+  })
+  const all = definitions()
+  const add = (name: string, implementation: UntypedServiceImplementation): void =>
+    server.addService(serviceOf(all, name), implementation)
+  add(RLS, { ShouldRateLimit: rateLimitCall(parts) })
+  add('grpc.health.v1.Health', healthService(parts.readiness))
+  for (const name of REFLECTIONS) add(name, { ServerReflectionInfo: reflection() })
+  const secured = tls === undefined ? undefined : fileCredentials(tls, log)
+  return {
+    async listen(address) {
+      if ('path' in address) await freePath(address.path)
+      const at = 'path' in address ? `unix:${address.path}` : `${bracketed(address.host)}:${address.port}`
+      const port = await new Promise<number>((resolve, reject) => {
+        server.bindAsync(at, secured?.credentials ?? ServerCredentials.createInsecure(), (error, bound) =>
+          error ? reject(unreachable(at, error)) : resolve(bound),
+        )
+      })
+      const url = 'path' in address ? at : `${bracketed(address.host)}:${port}`
+      log.info(`grpc listens at ${url}`)
+      return url
+    },
+    async drain(ms) {
+      secured?.close()
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(() => {
+          server.forceShutdown()
+          resolve()
+        }, ms)
+        server.tryShutdown(() => {
+          clearTimeout(timer)
+          resolve()
+        })
+      })
+    },
+  }
+}
+
+function rateLimitCall({
+  shouldRateLimit,
+  deadlineMs,
+  tls,
+  log,
+}: GrpcParts): handleUnaryCall<RateLimitRequest, RateLimitResponse> {
+  return (call, answer) => {
+    const refusal = refusedName(call, tls?.clientName)
+    if (refusal !== undefined) {
+      answer({ code: status.UNAUTHENTICATED, details: refusal })
+      return
+    }
+    const within = withinMsOf(call.getDeadline(), call.metadata, deadlineMs, Date.now())
+    shouldRateLimit(call.request, within).then(
+      (response) => answer(null, response),
+      (error) => answer(failure(error, log)),
+    )
+  }
+}
+
+function refusedName(
+  call: ServerUnaryCall<unknown, unknown>,
+  wanted: string | undefined,
+): string | undefined {
+  if (wanted === undefined) return undefined
+  const names = call.getAuthContext().sslPeerCertificate?.subjectaltname?.split(', ') ?? []
+  return names.some((name) => name.replace(/^\w+(?: Address)?:/, '') === wanted)
+    ? undefined
+    : 'the certificate does not have the name that this service asks for'
+}
+
+/** An error in words for the caller; a fault of the service's own reveals nothing. */
+function failure(error: unknown, log: Log): { code: status; details: string } {
+  if (error instanceof OperationError || error instanceof BadQuestion)
+    return { code: status.INVALID_ARGUMENT, details: error.message }
+  if (error instanceof StoreError) return { code: status.UNAVAILABLE, details: 'the store does not answer' }
+  log.error({ err: error }, 'a call failed')
+  return { code: status.INTERNAL, details: 'the service failed; its log says how' }
+}
+
+function unreachable(at: string, cause: Error): ConfigError {
+  const why = /EADDRINUSE|No address added/.test(cause.message)
+    ? 'another program listens there'
+    : cause.message
+  return new ConfigError(`grpc: cannot listen at ${at}: ${why}; choose another address`, {
+    cause,
+    path: ['grpc'],
+  })
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** A socket that a process left behind when it was killed would keep the address. */
+async function freePath(path: string): Promise<void> {
+  try {
+    if (!statSync(path).isSocket()) return
+  } catch {
+    return
+  }
+  const isUsed = await new Promise<boolean>((resolve) => {
+    const socket = connect(path, () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(false))
+  })
+  if (!isUsed) unlinkSync(path)
+}

@@ -1,0 +1,211 @@
+import { chargedAt, type Decision, decisionOf, type Outcome, type Step } from '@sluice/limiter/decide'
+import type { Observer } from '@sluice/limiter/events'
+import { type Pipeline, type Reply, UnknownDomain } from '@sluice/limiter/pipeline'
+import type { MatchedDescriptors, MatchedLimit } from '@sluice/limiter/rules'
+import type { FallbackStore } from '@sluice/limiter/stores/fallback'
+import type { Store } from '@sluice/limiter/stores/store'
+import { decideWithin } from '../bounded-store.ts'
+import {
+  type AskedDescriptor,
+  type AskedStep,
+  askedSteps,
+  type DescriptorModes,
+  RoleRules,
+} from './asked-steps.ts'
+import { Looks, ownOutcome } from './look.ts'
+
+/** A request of descriptors, as envoyproxy/ratelimit's API means it. */
+export interface DescriptorQuestion {
+  readonly domain: string
+  readonly descriptors: readonly AskedDescriptor[]
+  /** Of descriptors without one of their own. */
+  readonly cost: number
+  /** Milliseconds that the caller waits, above 0: then the rules' own `onStoreError` answer. */
+  readonly withinMs: number
+}
+
+/** What came of one descriptor. */
+export interface DescriptorResult {
+  /** Absent where no limit matched, or another replaces it. */
+  readonly limit?: MatchedLimit | undefined
+  /** Absent where nothing is counted. */
+  readonly step?: Step
+  readonly figures?: Outcome['figures'][number]
+  readonly cost: number
+  readonly refund: boolean
+}
+
+export interface DescriptorReply extends Pick<Reply, 'decision' | 'response'> {
+  /** Whether rules are loaded for the domain. */
+  readonly known: boolean
+  /** The store's clock, in microseconds. */
+  readonly at: number
+  readonly results: readonly DescriptorResult[]
+}
+
+export interface DescriptorParts extends DescriptorModes {
+  readonly pipeline: Pipeline<boolean>
+  readonly store: Store
+  readonly fallback?: FallbackStore | undefined
+  readonly observe: Observer
+}
+
+/** Limits that were looked at first: so many are remembered. */
+const MOST_LOOKED_AT = 10_000
+
+/**
+ * Decides requests of descriptors. What it adds to `check`:
+ * - a domain that no rule names is not limited;
+ * - a cost of 0 looks: it is refused while the limit is in debt, and charges nothing;
+ * - a limit that was looked at is charged in full by descriptors with a cost of their own, also where they do not fit:
+ *   that is how Envoy reports what a response has used (`apply_on_stream_done`);
+ * - `refund` gives back, at most what the present window or bucket has in use;
+ * - an answer within the caller's bound.
+ */
+export function descriptorDecider(
+  parts: DescriptorParts,
+): (question: DescriptorQuestion) => Promise<DescriptorReply> {
+  const { pipeline, store, observe } = parts
+  const looks = new Looks()
+  const roles = new RoleRules(parts)
+  /** Namespaces. */
+  const lookedAt = new Set<string>()
+
+  const refund = async (
+    steps: readonly AskedStep[],
+    at: number | undefined,
+    left: () => number,
+  ): Promise<void> => {
+    const given = steps.filter((asked) => asked.refund > 0)
+    if (given.length === 0) return
+    const asked = given.map(({ step }) => ({ ...step, cost: 0 }))
+    const now = at ?? (await decideWithin(parts, asked, true, left())).at
+    await store.settle(given.map(({ step, refund: units }) => ({ step, at: now, change: -units })))
+  }
+
+  /** Charges in full what was used already. */
+  const debit = async (steps: readonly AskedStep[], outcome: Outcome): Promise<void> => {
+    if (outcome.degraded) return
+    const due = steps.flatMap(({ step, own }, i) => {
+      const isCharged = outcome.allowed && outcome.figures[i]!.allowed
+      if (own === 0 || isCharged || !lookedAt.has(step.rule.namespace)) return []
+      return [{ step, at: chargedAt(outcome, i), change: own }]
+    })
+    if (due.length > 0) await store.settle(due)
+  }
+
+  /** Looks first, where something is to be looked at, and charges nothing where that is refused. */
+  const decide = async (
+    steps: readonly AskedStep[],
+    left: () => number,
+  ): Promise<{ outcome: Outcome; looked: boolean }> => {
+    if (steps.length === 0) return { outcome: NOBODY, looked: false }
+    const looking = (i: number): boolean => steps[i]!.looks && steps[i]!.step.cost === 0
+    if (!steps.some((_, i) => looking(i))) {
+      const outcome = await decideWithin(
+        parts,
+        steps.map(({ step }) => step),
+        false,
+        left(),
+      )
+      return { outcome, looked: false }
+    }
+    for (const { step, looks: isLook } of steps) {
+      if (isLook && lookedAt.size < MOST_LOOKED_AT) lookedAt.add(step.rule.namespace)
+    }
+    const asked = steps.map(({ step }, i) => (looking(i) ? looks.step(step) : step))
+    const seen = ownOutcome(
+      await decideWithin(parts, asked, true, left()),
+      steps.map(({ step }) => step),
+      looking,
+    )
+    const charged = steps.filter(({ step }) => step.cost > 0)
+    if (!seen.allowed || charged.length === 0) return { outcome: seen, looked: true }
+    const own = await decideWithin(
+      parts,
+      charged.map(({ step }) => step),
+      false,
+      left(),
+    )
+    let next = 0
+    const figures = seen.figures.map((figures, i) =>
+      steps[i]!.step.cost > 0 ? own.figures[next++]! : figures,
+    )
+    return {
+      outcome: { allowed: own.allowed, at: own.at, figures, ...(own.degraded && { degraded: true }) },
+      looked: false,
+    }
+  }
+
+  return async (question) => {
+    const { domain, descriptors, cost, withinMs } = question
+    const began = performance.now()
+    const left = (): number => Math.max(1, withinMs - (performance.now() - began))
+    const { matched, known } = match(pipeline, question)
+    const { steps, statuses } = askedSteps(descriptors, cost, matched, roles)
+    const decided = steps.filter((asked) => asked.looks || asked.step.cost > 0)
+    const given = steps.filter((asked) => !(asked.looks || asked.step.cost > 0))
+    const { outcome, looked } = await decide(decided, left)
+    const decision = decisionOf(
+      decided.map(({ step }) => step),
+      outcome,
+      looked,
+    )
+    if (known) observe({ type: 'decided', domain, decision, peek: looked && outcome.allowed })
+    await debit(decided, outcome)
+    await refund(steps, decided.length > 0 ? outcome.at : undefined, left)
+    const after =
+      given.length === 0
+        ? undefined
+        : await decideWithin(
+            parts,
+            given.map(({ step }) => step),
+            true,
+            left(),
+          )
+    if (known) observe({ type: 'answered', domain, ms: performance.now() - began })
+    return {
+      ...replyTo(pipeline, question, matched, decision),
+      known,
+      at: outcome.at,
+      results: statuses.map(({ limit, place, cost: units, refund: isRefund }) => {
+        if (place < 0) return { limit, cost: units, refund: isRefund }
+        const asked = steps[place]!
+        const at = decided.indexOf(asked)
+        const figures = at < 0 ? after!.figures[given.indexOf(asked)]! : outcome.figures[at]!
+        return { limit, step: asked.step, figures, cost: units, refund: isRefund }
+      }),
+    }
+  }
+}
+
+/** Where nothing is to be asked, no store is. */
+const NOBODY: Outcome = { allowed: true, at: 0, figures: [] }
+const NOTHING: MatchedDescriptors['steps'] = []
+
+function match(
+  pipeline: Pipeline<boolean>,
+  { domain, descriptors, cost }: DescriptorQuestion,
+): { readonly matched: MatchedDescriptors; readonly known: boolean } {
+  const queries = descriptors.map(({ refund: _, ...query }) => query)
+  try {
+    return {
+      matched: pipeline.match({ domain, descriptors: queries, cost }) as MatchedDescriptors,
+      known: true,
+    }
+  } catch (error) {
+    if (!(error instanceof UnknownDomain)) throw error
+    const statuses = descriptors.map(() => ({ step: -1 }))
+    return { matched: { steps: NOTHING, missing: [], statuses }, known: false }
+  }
+}
+
+function replyTo(
+  pipeline: Pipeline<boolean>,
+  { cost }: DescriptorQuestion,
+  matched: MatchedDescriptors,
+  decision: Decision,
+): Pick<Reply, 'decision' | 'response'> {
+  const { response } = pipeline.respond(decision, matched, cost)
+  return { decision, response }
+}
