@@ -9,4 +9,4 @@ export {
   type OffendersQuery,
   offendersFields,
 } from './observe/offenders/offenders.ts'
-export type { OffenderWindow } from './observe/offenders/recent-counts.ts'
+export { OFFENDER_WINDOWS, type OffenderWindow } from './observe/offenders/recent-counts.ts'

@@ -1,14 +1,19 @@
 import { setMaxListeners } from 'node:events'
 import { everyObserver } from '@sluice/limiter/events'
+import { createOffenders } from '@sluice/limiter/offenders'
 import { createPipeline } from '@sluice/limiter/pipeline'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
+import { EventStreams } from './admin/event-streams.ts'
 import { type Readiness, storeFails } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
+import type { Live } from './admin/live.ts'
 import type { App, Log } from './app.ts'
 import { boundsOf } from './bounds.ts'
 import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
+import { keyShown } from './observe/key-shown.ts'
+import { LiveFigures } from './observe/live/live-figures.ts'
 import { createLog, logEvents } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
 import { Tallies } from './observe/tallies.ts'
@@ -34,6 +39,8 @@ export interface ServiceParts {
   readonly grpc: GrpcServer | undefined
   readonly rules: LiveRules
   readonly log: Log
+  /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
+  readonly live: Live
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
   /** Finds out whether the store answers, so that gauge and log know from the beginning. */
@@ -54,9 +61,9 @@ export function assemble(
   const { respond = {}, tarpit, timers, secret, calendarMonths = false, wallClock = Date.now } = options
   const bounds = boundsOf(options.bounds)
   const { log, dropped } = createLog(options.log ?? {})
-  const tallies = new Tallies(
-    (domain, policy) => rules.live?.domains.get(domain)?.policies.has(policy) ?? false,
-  )
+  const counts = (domain: string, policy: string): boolean =>
+    rules.live?.domains.get(domain)?.policies.has(policy) ?? false
+  const tallies = new Tallies(counts)
   // The one bus: all that happens comes here, and goes to all that watch.
   const observers = everyObserver()
   const { observe } = observers
@@ -66,6 +73,9 @@ export function assemble(
   const { rls = {} } = options
   const rlsTallies = new RlsTallies(rls.nearLimitRatio, rlsTimes(metrics.registry))
   reportRls(metrics.registry, rlsTallies)
+  const offenders = createOffenders({ counts, now: wallClock })
+  const live = liveOf(new LiveFigures({ tallies, stores, rules: () => rules, counts, now: wallClock }))
+  observers.add(live.figures.observe, offenders.observe)
   observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
   const rules = new LiveRules({
     paths: options.rules,
@@ -121,6 +131,10 @@ export function assemble(
       rules,
       registry: metrics.registry,
       readiness,
+      token: options.adminToken,
+      live,
+      offenders,
+      showKey: keyShown(options.offenderKeys, secret),
       names: ownNames(addressOf(options.admin ?? DEFAULT_ADMIN), options.adminHosts),
       bounds,
       log,
@@ -128,10 +142,20 @@ export function assemble(
     }),
     rules,
     log,
+    live,
     answerHeld: () => leaving.abort(),
     lookAtStore: () => storeFails(stores),
     release: async () => stores.prefetch?.release(),
   }
+}
+
+function liveOf(figures: LiveFigures): Live {
+  const streams = new EventStreams()
+  const tick = (): void => {
+    figures.tick()
+    streams.tick()
+  }
+  return { figures, streams, tick }
 }
 
 function modesOf({ shadow = false, quota = false }: RlsOptions): DescriptorModes {

@@ -57,13 +57,20 @@ export interface ServiceOptions {
   readonly grpcTls?: TlsFiles
   /** How requests of Envoy's rate limit API are answered, over gRPC and at `/json`. */
   readonly rls?: RlsOptions
-  /** `HOST:PORT` of the admin address, which needs no password: keep it private. Default `127.0.0.1:6070`. */
+  /** `HOST:PORT` of the admin address, which needs no password but `adminToken`: keep it private. Default `127.0.0.1:6070`. */
   readonly admin?: string
   /**
    * Names, without port, under which the admin address may also be asked, such as `sluice-admin.internal`. Others than
    * its own are refused, so that no page can reach it by a name of the page's own.
    */
   readonly adminHosts?: readonly string[]
+  /** What calls of the admin address must bring: `authorization: Bearer TOKEN`, 16 characters or more. Default: nothing. */
+  readonly adminToken?: string
+  /**
+   * How the lists of offenders show keys: `plain`, as rules make them (API keys and cookies are hashed there already), or
+   * `hashed`, addresses and users too. Default `plain`.
+   */
+  readonly offenderKeys?: 'plain' | 'hashed'
   /** How answers are put into headers. */
   readonly respond?: NonNullable<PipelineOptions<boolean>['respond']>
   /**
@@ -131,6 +138,10 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     rls: objectOf<RlsOptions>(rlsFields),
     admin: address,
     adminHosts: listOf(textCheck),
+    adminToken: that('a text of 16 or more visible characters', (value) =>
+      /^[!-~]{16,}$/.test(String(value)),
+    ),
+    offenderKeys: oneOf('plain', 'hashed'),
     tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),
     respond: respondCheck,

@@ -69,7 +69,11 @@ export function ruleOptionsOf(options: LimitOptions): RuleOptions {
   return { onLimit, mode, onStoreError, soft, block, jitter, spread, retryAfter, tarpit, prefetch }
 }
 
-/** A rule's part in a request; where the windows of keys are spread, with the key's own phase. */
+/**
+ * A rule's part in a request; where the windows of keys are spread, with the key's own phase.
+ * @example
+ * const step = stepOf(rule, '192.0.2.1', 1)
+ */
 export function stepOf(rule: Rule, key: string, cost: number, costFrom?: Step['costFrom']): Step {
   if (rule.spread === 0) return { rule, key, cost, costFrom }
   return { rule, key, cost, costFrom, phase: Math.floor(hashToUnit(key, 0) * rule.spread) }

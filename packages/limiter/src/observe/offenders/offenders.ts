@@ -123,8 +123,10 @@ export function createOffenders(options: OffendersOptions = {}): Offenders {
     return watch
   }
   const count = (domain: string, decision: Decision): void => {
+    const receipt = receiptOf(decision)
+    if (receipt === undefined) return // a copy of a decision, which does not say whose it is
     turn()
-    const { steps, outcome } = receiptOf(decision)!
+    const { steps, outcome } = receipt
     for (let i = 0; i < steps.length; i++) {
       const { rule, key } = steps[i]!
       const watch = watchOf(domain, rule.name)

@@ -4,6 +4,9 @@ import { SpaceSaving } from './space-saving.ts'
 /** How far back a list looks. */
 export type OffenderWindow = '5m' | '1d'
 
+/** All there are. */
+export const OFFENDER_WINDOWS: readonly OffenderWindow[] = ['5m', '1d']
+
 const MINUTE_MS = 60_000
 /** Slices of each window that are over, beside the one that is not. */
 const MINUTES = 5
