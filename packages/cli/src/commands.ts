@@ -7,4 +7,5 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./commands/explain.ts')).explain,
   conform: async () => (await import('./commands/conform.ts')).conform,
   simulate: async () => (await import('./commands/simulate.ts')).simulate,
+  top: async () => (await import('./commands/top.ts')).top,
 }
