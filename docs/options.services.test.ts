@@ -61,6 +61,7 @@ const DATA: Readonly<Record<string, string>> = {
       'T',
       'Verdict',
     ],
+    ...['LiveHistory', 'LivePolicy', 'LiveSecond', 'LiveSummary', 'LiveWindow', 'OffenderList', 'Rule'],
   ]),
   ...because('of the platform or another library', [
     ...[
@@ -145,6 +146,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
     if (error !== undefined) throw error
   },
   ruleOf: ({ ruleOf }, options) => ruleOf('p', 'p', plan, options),
+  'Offenders#list': ({ createOffenders }, options) => createOffenders().list(options),
   stepFor: ({ stepFor }, options) => stepFor(plan, options),
   reportOf: ({ reportOf }, options) => reportOf(limiter.peek('k'), options),
   respondTo: ({ respondTo }, options) => respondTo(limiter.peek('k'), options),

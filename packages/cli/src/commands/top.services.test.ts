@@ -67,7 +67,7 @@ describe('sluice top', () => {
     expect(out).toMatch(
       /requests 8 \([\d.]+\/s\) {3}refused 3 \(38 %\) {3}takes \S+ \S+, 99 % \S+ \S+ {3}without the store 0\n/,
     )
-    expect(out).toMatch(/\nlogin {15}8 {8}3 {3}38 % {2}·▁·▁·▁·▁·▁ ▂\n/)
+    expect(out).toMatch(/\nlogin +8 {8}3 {3}38 % {2}··▁·▁·▁·▁▁ ▂\n/)
     expect(out).toMatch(/\nmost over the limit, 5 minutes {2}times {2}limit\n203\.0\.113\.7 +3 {2}login\n/)
   })
 
@@ -115,9 +115,12 @@ describe('sluice top', () => {
 
   test('ends with a message where nothing answers, and when the service stops', async () => {
     const { admin, service } = await start()
-    const ended = runLineUntil(admin)
+    const { io, err, out } = fakeIo()
+    Object.assign(io.stdout, { isTTY: true, columns: 80, rows: 24 })
+    const ended = main(['top', admin], io)
+    await expect.poll(out, { timeout: 30_000 }).toContain('sluice top')
     await service.stop()
-    expect(await ended).toMatchObject({
+    expect({ code: await ended, err: err() }).toMatchObject({
       code: 2,
       err: expect.stringMatching(/has ended its stream|does not answer/),
     })
@@ -131,12 +134,3 @@ describe('sluice top', () => {
     })
   })
 })
-
-/** As on a terminal, where it goes on. */
-async function runLineUntil(admin: string): Promise<{ code: number; err: string }> {
-  const { io, err, out } = fakeIo()
-  Object.assign(io.stdout, { isTTY: true, columns: 80, rows: 24 })
-  const ended = main(['top', admin], io)
-  await expect.poll(out, { timeout: 30_000 }).toContain('sluice top')
-  return { code: await ended, err: err() }
-}

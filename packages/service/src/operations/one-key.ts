@@ -1,7 +1,7 @@
 import type { Decision, Rule } from '@sluice/limiter/decide'
 import { ConfigError } from '@sluice/limiter/errors'
 import { type Pipeline, UnknownDomain } from '@sluice/limiter/pipeline'
-import { descriptorRules, limitRules, type Rules, stepOf } from '@sluice/limiter/rules'
+import { descriptorRules, limitRules, type Rules, stepForKey } from '@sluice/limiter/rules'
 import { OperationError } from './operation-error.ts'
 
 /** One key of one policy. */
@@ -31,7 +31,7 @@ export async function peekKey(
   ]
   return Promise.all(
     distinct.map(async (rule) => ({
-      decision: await engine.decide(domain, [stepOf(rule, key, 1)], true),
+      decision: await engine.decide(domain, [stepForKey(rule, key, 1)], true),
       blockable: rule.block !== undefined,
     })),
   )

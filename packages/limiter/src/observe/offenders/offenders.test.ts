@@ -155,5 +155,9 @@ describe('offenders', () => {
   test('refuse options and queries that they do not have', () => {
     expect(() => createOffenders({ counter: 5 } as object)).toThrow(/did you mean counters/)
     expect(() => createOffenders().list({ polcy: 'login' } as object)).toThrow(/did you mean policy/)
+    expect(() => createOffenders().list({ window: '1h' as '5m' })).toThrow(
+      /window must be 5m or 1d, not "1h"/,
+    )
+    expect(() => createOffenders().list({ top: 0.5 })).toThrow(/top must be a whole number from 1, not 0.5/)
   })
 })

@@ -10,7 +10,13 @@ import {
 } from '../../core/options.ts'
 import type { Observer } from '../events.ts'
 import { cutCounts, type KeyCounts, mergeCounts } from './key-counts.ts'
-import { minuteOf, type OffenderWindow, RecentCounts, windowStart } from './recent-counts.ts'
+import {
+  minuteOf,
+  OFFENDER_WINDOWS,
+  type OffenderWindow,
+  RecentCounts,
+  windowStart,
+} from './recent-counts.ts'
 
 /** Who met one policy most often. */
 export interface OffenderList {
@@ -49,7 +55,10 @@ export interface OffendersQuery {
 export interface Offenders {
   /** Counts decisions; looks are not counted, nor refusals without the store. */
   readonly observe: Observer
-  /** Those policies first that refused most. */
+  /**
+   * Those policies first that refused most.
+   * @throws TypeError for a query that it does not have
+   */
   list(query?: OffendersQuery): readonly OffenderList[]
   /** Decisions of policies beyond `maxPolicies`. */
   readonly leftOut: number
@@ -144,6 +153,10 @@ export function createOffenders(options: OffendersOptions = {}): Offenders {
     list(query = {}) {
       checkCall(query, QUERY)
       const { domain, policy, window = '5m', top = 10 } = query
+      if (!OFFENDER_WINDOWS.includes(window))
+        throw new TypeError(`window must be ${OFFENDER_WINDOWS.join(' or ')}, not ${JSON.stringify(window)}`)
+      if (!(Number.isSafeInteger(top) && top >= 1))
+        throw new TypeError(`top must be a whole number from 1, not ${top}`)
       turn()
       return [...watches]
         .filter(
