@@ -193,6 +193,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
 
 /** Given with each call: a TypeError. */
 const PER_CALL = [
+  'OffendersQuery',
   'TimerOptions',
   'WaitOptions',
   'WrapOptions',
