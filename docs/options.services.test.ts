@@ -116,7 +116,8 @@ function because(reason: string, names: readonly string[]): Record<string, strin
 
 const store = new MemoryStore({ clock: new FakeClock() })
 const limiter = createLimiter({ policies: { p: { algorithm: 'gcra', limit: 9, period: '1m' } } })
-const rules = compile([{ name: 'shop', limits: [], descriptors: [] }])
+const SHOP = { name: 'shop', limits: [], descriptors: [] }
+const rules = compile([SHOP])
 const plan = planOf({ algorithm: 'gcra', limit: 9, period: '1m' })
 
 /** What users bring along. */
@@ -157,6 +158,11 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
       : compileInPieces([], () => undefined, options),
   readRulebook: ({ readRulebook }, options) => readRulebook([], options),
   loadText: ({ loadText }, options) => loadText('domain: shop', 'shop.yaml', options),
+  exportRules: ({ exportRules }, given) => {
+    if (typeof given === 'string') return exportRules(given, SHOP)
+    const isDomain = ['name', 'limits', 'descriptors'].some((name) => Object.hasOwn(given ?? {}, name))
+    return isDomain ? exportRules('nginx', given) : exportRules('nginx', SHOP, given)
+  },
   startTimer: ({ startTimer }, options) => startTimer(() => undefined, 1, options),
   parseRulebook: ({ parseRulebook }, options) => parseRulebook({ files: [], problems: [] }, options),
   Breaker: ({ Breaker }, options) => new Breaker(options, () => 0),
@@ -283,7 +289,7 @@ function* mistakesOf({ shape, type }: Parameter): Generator<Mistake> {
   for (const mistake of mistakesIn(whole, '', type)) {
     // What is a list of rules names the rule, and then the path within it.
     yield list
-      ? { ...mistake, path: mistake.path.replace(/^\[0\]\.?((limits|descriptors)\[0\]\.?)?/, '') }
+      ? { ...mistake, path: mistake.path.replace(/^(\[0\]\.?)?((limits|descriptors|network)\[0\]\.?)?/, '') }
       : mistake
   }
 }

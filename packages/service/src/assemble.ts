@@ -9,6 +9,7 @@ import { type Readiness, storeFails } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
 import type { Live } from './admin/live.ts'
 import type { App, Log } from './app.ts'
+import { authorizationCheck } from './auth/ext-authz.ts'
 import { boundsOf } from './bounds.ts'
 import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
@@ -20,6 +21,8 @@ import { Tallies } from './observe/tallies.ts'
 import type { DescriptorModes } from './operations/asked-steps.ts'
 import { descriptorDecider } from './operations/descriptors.ts'
 import { createOperations } from './operations/operations.ts'
+import { assignmentsOf } from './rlqs/assignments.ts'
+import { reportRlqs } from './rlqs/metrics.ts'
 import { DEFAULT_DEADLINE_MS } from './rls/deadline.ts'
 import { shouldRateLimit } from './rls/handler.ts'
 import { reportRls, rlsReloads, rlsTimes } from './rls/metrics.ts'
@@ -76,7 +79,10 @@ export function assemble(
   const offenders = createOffenders({ counts, now: wallClock })
   const live = liveOf(new LiveFigures({ tallies, stores, rules: () => rules, counts, now: wallClock }))
   observers.add(live.figures.observe, offenders.observe)
+  const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
+  if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
   observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
+  observers.add(assignments.observe)
   const rules = new LiveRules({
     paths: options.rules,
     settleMs: settleMsOf(options.watch),
@@ -92,6 +98,7 @@ export function assemble(
   setMaxListeners(0, leaving.signal) // each answer that is held back listens
   const operations = createOperations({
     pipeline,
+    stores,
     rules,
     secret,
     observe,
@@ -104,6 +111,7 @@ export function assemble(
     tallies: rlsTallies,
     options: rls,
   })
+  const auth = { options: options.auth ?? {}, domains: () => [...rules.live!.domains.keys()] }
   const readiness: Readiness = async () => {
     const fails = (await storeFails(stores)) ? ['the store does not answer'] : []
     const needsStore = options.readiness === 'store'
@@ -113,12 +121,22 @@ export function assemble(
     }
   }
   return {
-    http: httpApp({ operations, shouldRateLimit: rateLimit, readiness, bounds, log, stopping }),
+    http: httpApp({
+      operations,
+      auth,
+      shouldRateLimit: rateLimit,
+      readiness,
+      bounds,
+      log,
+      stopping,
+    }),
     grpc:
       options.grpc === undefined
         ? undefined
         : grpcServer({
             shouldRateLimit: rateLimit,
+            assignments,
+            authorizationCheck: authorizationCheck({ ...auth, operations }),
             readiness,
             log,
             deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,

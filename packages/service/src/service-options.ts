@@ -21,9 +21,11 @@ import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fal
 import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
 import { addressOf, grpcAddressOf } from './address.ts'
+import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
 import type { TlsFiles } from './grpc/certificates.ts'
 import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
+import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
 
@@ -57,6 +59,8 @@ export interface ServiceOptions {
   readonly grpcTls?: TlsFiles
   /** How requests of Envoy's rate limit API are answered, over gRPC and at `/json`. */
   readonly rls?: RlsOptions
+  /** How limits with `assign: rlqs` are assigned to proxies, over gRPC. */
+  readonly rlqs?: RlqsOptions
   /** `HOST:PORT` of the admin address, which needs no password but `adminToken`: keep it private. Default `127.0.0.1:6070`. */
   readonly admin?: string
   /**
@@ -71,6 +75,8 @@ export interface ServiceOptions {
    * `hashed`, addresses and users too. Default `plain`.
    */
   readonly offenderKeys?: 'plain' | 'hashed'
+  /** How proxies are answered, at `/auth`. */
+  readonly auth?: AuthOptions
   /** How answers are put into headers. */
   readonly respond?: NonNullable<PipelineOptions<boolean>['respond']>
   /**
@@ -136,12 +142,14 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
       ['cert', 'key'],
     ),
     rls: objectOf<RlsOptions>(rlsFields),
+    rlqs: objectOf<RlqsOptions>(rlqsFields),
     admin: address,
     adminHosts: listOf(textCheck),
     adminToken: that('a text of 16 or more visible characters', (value) =>
       /^[!-~]{16,}$/.test(String(value)),
     ),
     offenderKeys: oneOf('plain', 'hashed'),
+    auth: authCheck,
     tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),
     respond: respondCheck,

@@ -1,6 +1,6 @@
 import { ConfigError } from '@sluice/limiter/errors'
 import { checkOptions } from '@sluice/limiter/options'
-import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf } from './address.ts'
+import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf, type ListenAddress } from './address.ts'
 import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
@@ -51,6 +51,8 @@ export function createService(options: ServiceOptions): Service {
   const { http = DEFAULT_HTTP, admin = DEFAULT_ADMIN, watch = true } = options
   const { drainMs = 10_000, idleMs = 2_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }
+  if (addresses.http.port !== 0 && isSame(addresses.http, addresses.admin))
+    throw new ConfigError(`admin must be another address than http, ${http}`, { path: ['admin'] })
   let stopping: Drain | undefined
   let hurried = false
   let stopped: Promise<void> | undefined
@@ -59,9 +61,9 @@ export function createService(options: ServiceOptions): Service {
   const parts = assemble(options, () => stopped !== undefined)
   const { log, rules } = parts
 
-  const stop = async (): Promise<void> => {
+  const stop = async (started: boolean): Promise<void> => {
     const requests = parts.http.requestsInFlight()
-    log.info({ requests }, stoppingText(requests, drainMs))
+    if (started) log.info({ requests }, stoppingText(requests, drainMs))
     watcher?.close()
     stopSeconds()
     parts.live.streams.close()
@@ -76,7 +78,7 @@ export function createService(options: ServiceOptions): Service {
     await calls
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
-    log.info('stopped')
+    if (started) log.info('stopped')
   }
   const service: Service = {
     async start() {
@@ -97,12 +99,13 @@ export function createService(options: ServiceOptions): Service {
         }
         return urls
       } catch (error) {
-        await service.stop()
+        stopped ??= stop(false) // what listens already
+        await stopped
         throw error
       }
     },
     stop() {
-      if (stopped === undefined) stopped = stop()
+      if (stopped === undefined) stopped = stop(true)
       else {
         hurried = true
         stopping?.force()
@@ -112,6 +115,10 @@ export function createService(options: ServiceOptions): Service {
     reload: () => rules.reload(),
   }
   return service
+}
+
+function isSame(one: ListenAddress, other: ListenAddress): boolean {
+  return one.host === other.host && one.port === other.port
 }
 
 /** What a service that stops waits for. Reservations are not among it: others settle them, or their time ends. */

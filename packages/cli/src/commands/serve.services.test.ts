@@ -147,6 +147,10 @@ describe('sluice serve', () => {
       `sluice: --http: cannot listen at ${host}: another program listens there (EADDRINUSE); choose another address\n` +
         'See sluice serve --help.\n',
     )
+    expect(taken.out()).not.toContain('stopping')
+    const same = fakeIo()
+    expect(await main(['serve', '--http', '[::1]:1', '--admin', '[::1]:1'], same.io)).toBe(2)
+    expect(same.err()).toContain('--admin must be another address than http, [::1]:1')
     const variable = fakeIo('', { SLUICE_ADMIN: host })
     expect(await main(['serve', `${rules}messaging.yaml`, '--http', '127.0.0.1:0'], variable.io)).toBe(2)
     expect(variable.err()).toContain(`sluice: SLUICE_ADMIN: cannot listen at ${host}: another program`)

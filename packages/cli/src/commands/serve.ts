@@ -48,7 +48,9 @@ ${STORE_NOTES}`,
     if (from('store') === '--store') warnOfPassword(storeUrl, io)
     let close = async (): Promise<void> => undefined
     try {
-      const { store, problem } = await apply(() => prepareStore(storeUrl, options.fallback?.local ?? {}))
+      const { store, problem } = await apply(() =>
+        prepareStore(storeUrl, options.fallback?.local ?? {}, from('store')),
+      )
       close = async () => store.close()
       const log = { level: logLevel, stream: await logStream(io.stdout, logFormat, io.env) }
       const service = await apply(() => createService({ ...options, store, log }))

@@ -224,7 +224,9 @@ async function walk(make: (clock: FakeClock) => Store, variants: readonly Policy
           ({ phase }) => clock.now() - ((clock.now() - phase) % scale.period),
         )
         usage.spread(Math.max(...opened))
-      } else if (version.rule.plan.algorithm.name === 'sliding-window-counter')
+      }
+      // What counted whole may have become a weight, in other windows as well.
+      if (version.rule.plan.algorithm.name === 'sliding-window-counter')
         usage.round(Math.max(before.rule.plan.unit, version.rule.plan.unit) / scale.period)
       else if (flows(version.rule.plan)) usage.flow(clock.now(), version.rule.plan)
     }

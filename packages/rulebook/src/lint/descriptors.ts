@@ -1,5 +1,5 @@
 import type { Descriptor } from '@sluice/limiter/rules'
-import { wildcard } from '@sluice/limiter/rules'
+import { unassignable, wildcard } from '@sluice/limiter/rules'
 import { quoted } from '../mistake.ts'
 import type { FileProblem } from '../problem.ts'
 import { type Placed, placeOf, problemIn } from './placed.ts'
@@ -17,6 +17,7 @@ export function lintDescriptors(
   const names = nodes.flatMap(({ rule }) => rule.rateLimit?.name ?? [])
   return [
     ...lintLevel(roots, domain),
+    ...roots.flatMap((root) => lintAssigned(root, [])),
     ...lintReplaces(nodes.flatMap(replacementsOf), new Set(names), written),
   ]
 }
@@ -24,6 +25,16 @@ export function lintDescriptors(
 /** The node and all below it. */
 function family(node: LintNode): LintNode[] {
   return [node, ...childrenOf(node).flatMap(family)]
+}
+
+/** @param above the keys on the way to the node */
+function lintAssigned(node: LintNode, above: readonly string[]): FileProblem[] {
+  const keys = [...above, node.rule.key]
+  const why = node.rule.rateLimit?.assign === undefined ? undefined : unassignable(keys)
+  return [
+    ...(why === undefined ? [] : [problemIn(node, ['rate_limit', 'assign'], why)]),
+    ...childrenOf(node).flatMap((child) => lintAssigned(child, keys)),
+  ]
 }
 
 function childrenOf({ rule, source, path }: LintNode): LintNode[] {

@@ -114,3 +114,23 @@ describe('descriptors of one domain', () => {
     ).toEqual(['f:3:84: no limit of this domain is named "dep" (did you mean "deep"?)'])
   })
 })
+
+describe('a descriptor that is assigned', () => {
+  const ASSIGNED = 'rate_limit: { unit: minute, requests_per_unit: 5, algorithm: token-bucket, assign: rlqs }'
+
+  it.each([
+    [`key: a, value: x, descriptors: [{ key: b, ${ASSIGNED} }]`, undefined],
+    [
+      `key: "a*", descriptors: [{ key: b, ${ASSIGNED} }]`,
+      'a limit that is assigned needs keys without *, and a* has one',
+    ],
+    [
+      `key: a, descriptors: [{ key: a, ${ASSIGNED} }]`,
+      'a limit that is assigned needs keys that differ, and a is there twice',
+    ],
+  ])('%s', (fields, problem) => {
+    expect(problemsOf(descriptors(fields))).toEqual(
+      problem === undefined ? [] : [expect.stringContaining(problem)],
+    )
+  })
+})

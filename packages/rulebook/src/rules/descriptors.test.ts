@@ -158,6 +158,10 @@ describe('a descriptor that cannot be meant', () => {
     ],
     ['{ unit: day, anchor: 02:30 }', '4:38: an anchor needs a calendar period'],
     ['{ unit: day, requests_per_unit: 5, lease: 6 }', '4:59: a lease of 6 never fits into 5'],
+    [
+      '{ unit: day, requests_per_unit: 5, assign: rlqs }',
+      '4:67: assigning is not supported by fixed-window: what proxies can keep is a token-bucket',
+    ],
     ['{ unlimited: true, lease: 2 }', '4:36: "lease" has no effect beside unlimited'],
     ['{ unlimited: true, burst: 9 }', '4:36: "burst" has no effect beside unlimited'],
     ['{ unit: day, name: ä }', '4:36: "ä" is not a name'],
@@ -172,6 +176,13 @@ describe('a descriptor that cannot be meant', () => {
     const rateLimit = '{ unit: day, requests_per_unit: 50, lease: 5 }'
     expect(problemsOf(`key: k\n${flag}: true\nrate_limit: ${rateLimit}`)).toEqual([
       `f:5:60: a lease does not go with ${flag}`,
+    ])
+  })
+
+  it.each(['shadow_mode', 'quota_mode'])('assign beside %s', (flag) => {
+    const rateLimit = '{ unit: day, requests_per_unit: 50, algorithm: token-bucket, assign: rlqs }'
+    expect(problemsOf(`key: k\n${flag}: true\nrate_limit: ${rateLimit}`)).toEqual([
+      `f:5:86: assigning does not go with ${flag}: proxies refuse`,
     ])
   })
 })

@@ -61,8 +61,11 @@ export function descriptorOf(
   const metadata = nodeAt(source, [...path, 'metadata'])
   const { rate_limit, share_threshold = false, descriptors } = written
   for (const flag of ['shadow_mode', 'quota_mode'] as const) {
-    if (written[flag] !== true || rate_limit?.lease === undefined) continue
-    report([...path, 'rate_limit', 'lease'], `a lease does not go with ${flag}`)
+    if (written[flag] !== true) continue
+    if (rate_limit?.lease !== undefined)
+      report([...path, 'rate_limit', 'lease'], `a lease does not go with ${flag}`)
+    if (rate_limit?.assign !== undefined)
+      report([...path, 'rate_limit', 'assign'], `assigning does not go with ${flag}: proxies refuse`)
   }
   if (share_threshold && !`${key}${value}`.includes('*')) {
     const label = value === '' ? key : `${key}_${value}`

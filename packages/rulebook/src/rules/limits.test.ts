@@ -190,6 +190,23 @@ describe('a limit that cannot be meant', () => {
       'block: { after: 1, within: 1m, for: 1m }\nlease: 2',
       '7:12: taking units ahead is not supported beside a block',
     ],
+    ['assign: rlq', '6:13: "assign" must be rlqs, not "rlq" (did you mean "rlqs"?)'],
+    [
+      'algorithm: gcra\nassign: rlqs',
+      '7:13: assigning is not supported by gcra: what proxies can keep is a token-bucket',
+    ],
+    ['refill: interval\nassign: rlqs', '7:13: assigning is not supported beside refill: interval'],
+    [
+      'mode: shadow\nassign: rlqs',
+      '7:13: assigning needs a limit that is enforced, and this one is of role shadow',
+    ],
+    [
+      'block: { after: 1, within: 1m, for: 1m }\nassign: rlqs',
+      '7:13: assigning is not supported beside a block',
+    ],
+    ['soft: 50%\non_limit: delay\nassign: rlqs', '8:13: assigning is not supported beside on_limit: delay'],
+    ['cost: 2\nassign: rlqs', '6:11: a limit that is assigned counts every request as 1'],
+    ['cost: header:x-cost\nassign: rlqs', '6:11: a limit that is assigned counts every request as 1'],
     ['anchor: 02:30', '6:13: an anchor needs a calendar period'],
     ['cost: -1', '6:11: "cost" must be at least 0, not -1'],
     ['cost: 6', '6:11: a cost of 6 never fits into 5'],

@@ -1,4 +1,5 @@
 import {
+  assignErrors,
   keyLookup,
   type Limit,
   type OnMissingKey,
@@ -28,7 +29,9 @@ export interface LimitText extends OptionsText {
   readonly replaces?: readonly string[]
 }
 
-const ruleName = z.string().regex(/^[ -~]{1,64}$/, { error: 'must be 1 to 64 printable ASCII characters' })
+export const ruleName: z.ZodType<string> = z
+  .string()
+  .regex(/^[ -~]{1,64}$/, { error: 'must be 1 to 64 printable ASCII characters' })
 
 const ownFields = {
   limit: quota.describe('Units per period, such as 100/hour.'),
@@ -102,6 +105,9 @@ export function limitOf(written: LimitText, source: FileSource, path: Path, repo
   const units = typeof cost === 'number' ? cost : 0
   const finish = quotaReader({ options, anchor, cost: units, base: path }, report)
   checkCallers(written, path, report)
+  for (const error of assignErrors({ ...options, cost, key })) {
+    report([...path, ...(error.path ?? [])], error.message)
+  }
   return {
     name,
     ...(when !== undefined && { when }),

@@ -24,6 +24,7 @@ export interface OptionsText extends AlgorithmSettings {
   readonly retry_after?: 'seconds' | 'date'
   readonly tarpit?: number
   readonly lease?: number
+  readonly assign?: 'rlqs'
 }
 
 /** A field for each option that any algorithm declares. */
@@ -92,12 +93,16 @@ export const optionFields: FieldsOf<OptionsText> = {
       'Units that each node may take ahead from a shared store, to decide without asking. For hot keys.',
     )
     .exactOptional(),
+  assign: z
+    .enum(['rlqs'])
+    .describe('rlqs: the service assigns parts of the limit to proxies, who decide by themselves.')
+    .exactOptional(),
 }
 
 /** The model of the options among a rule's fields; `fallback` is the format's own algorithm. */
 export function optionsOf(text: OptionsText, fallback: AlgorithmName): LimitOptions {
   const { algorithm = fallback, on_limit = 'deny', mode = 'enforce', on_store_error = 'open' } = text
-  const { soft, block, jitter, spread, retry_after, tarpit, lease } = text
+  const { soft, block, jitter, spread, retry_after, tarpit, lease, assign } = text
   const given = [...algorithmOptions.keys()].filter((name) => text[name] !== undefined)
   return {
     algorithm,
@@ -112,5 +117,6 @@ export function optionsOf(text: OptionsText, fallback: AlgorithmName): LimitOpti
     ...(retry_after !== undefined && { retryAfter: retry_after }),
     ...(tarpit !== undefined && { tarpit }),
     ...(lease !== undefined && { prefetch: lease }),
+    ...(assign !== undefined && { assign }),
   }
 }

@@ -9,14 +9,16 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { ConfigError, StoreError } from '@sluice/limiter/errors'
-import { BadQuestion } from '@sluice/limiter/pipeline'
+import { BadQuestion, UnknownDomain } from '@sluice/limiter/pipeline'
 import type { GrpcAddress } from '../address.ts'
 import type { Readiness } from '../admin/health.ts'
 import type { Log } from '../app.ts'
+import type { AuthorizationCheck } from '../auth/ext-authz.ts'
 import { OperationError } from '../operations/operation-error.ts'
+import type { Assignments } from '../rlqs/assignments.ts'
+import type { QuotaCall } from '../rlqs/stream.ts'
 import { withinMsOf } from '../rls/deadline.ts'
 import type { ShouldRateLimit } from '../rls/handler.ts'
-import type { RateLimitRequest, RateLimitResponse } from '../rls/messages.ts'
 import { fileCredentials, type TlsFiles } from './certificates.ts'
 import { definitions, serviceOf } from './definitions.ts'
 import { healthService } from './health.ts'
@@ -24,6 +26,8 @@ import { reflection } from './reflection.ts'
 
 export interface GrpcParts {
   readonly shouldRateLimit: ShouldRateLimit
+  readonly assignments: Assignments
+  readonly authorizationCheck: AuthorizationCheck
   readonly readiness: Readiness
   readonly log: Log
   /** Milliseconds for a decision, where the caller does not say how long it waits. */
@@ -49,6 +53,8 @@ const MOST_CALLS = 1_000
 const PING_EVERY = 60_000
 
 const RLS = 'envoy.service.ratelimit.v3.RateLimitService'
+const RLQS = 'envoy.service.rate_limit_quota.v3.RateLimitQuotaService'
+const AUTHORIZATION = 'envoy.service.auth.v3.Authorization'
 const REFLECTIONS = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection']
 
 /** @throws ConfigError for files of TLS that cannot be used */
@@ -67,7 +73,9 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
   const all = definitions()
   const add = (name: string, implementation: UntypedServiceImplementation): void =>
     server.addService(serviceOf(all, name), implementation)
-  add(RLS, { ShouldRateLimit: rateLimitCall(parts) })
+  add(RLS, { ShouldRateLimit: boundedCall(parts, parts.shouldRateLimit) })
+  add(AUTHORIZATION, { Check: boundedCall(parts, parts.authorizationCheck) })
+  add(RLQS, { StreamRateLimitQuotas: quotaStream(parts) })
   add('grpc.health.v1.Health', healthService(parts.readiness))
   for (const name of REFLECTIONS) add(name, { ServerReflectionInfo: reflection() })
   const secured = tls === undefined ? undefined : fileCredentials(tls, log)
@@ -81,11 +89,13 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
         )
       })
       const url = 'path' in address ? at : `${bracketed(address.host)}:${port}`
+      parts.assignments.start()
       log.info(`grpc listens at ${url}`)
       return url
     },
     async drain(ms) {
       secured?.close()
+      parts.assignments.stop()
       await new Promise<void>((resolve) => {
         const timer = setTimeout(() => {
           server.forceShutdown()
@@ -100,12 +110,11 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
   }
 }
 
-function rateLimitCall({
-  shouldRateLimit,
-  deadlineMs,
-  tls,
-  log,
-}: GrpcParts): handleUnaryCall<RateLimitRequest, RateLimitResponse> {
+/** A call that is answered in the time for which its caller waits. */
+function boundedCall<Request, Response>(
+  { deadlineMs, tls, log }: GrpcParts,
+  decide: (request: Request, withinMs: number) => Promise<Response>,
+): handleUnaryCall<Request, Response> {
   return (call, answer) => {
     const refusal = refusedName(call, tls?.clientName)
     if (refusal !== undefined) {
@@ -113,15 +122,23 @@ function rateLimitCall({
       return
     }
     const within = withinMsOf(call.getDeadline(), call.metadata, deadlineMs, Date.now())
-    shouldRateLimit(call.request, within).then(
+    decide(call.request, within).then(
       (response) => answer(null, response),
       (error) => answer(failure(error, log)),
     )
   }
 }
 
+function quotaStream({ assignments, tls }: GrpcParts): (call: QuotaCall) => void {
+  return (call) => {
+    const refusal = refusedName(call, tls?.clientName)
+    if (refusal === undefined) assignments.serve(call)
+    else call.emit('error', { code: status.UNAUTHENTICATED, details: refusal })
+  }
+}
+
 function refusedName(
-  call: ServerUnaryCall<unknown, unknown>,
+  call: Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>,
   wanted: string | undefined,
 ): string | undefined {
   if (wanted === undefined) return undefined
@@ -135,6 +152,7 @@ function refusedName(
 function failure(error: unknown, log: Log): { code: status; details: string } {
   if (error instanceof OperationError || error instanceof BadQuestion)
     return { code: status.INVALID_ARGUMENT, details: error.message }
+  if (error instanceof UnknownDomain) return { code: status.NOT_FOUND, details: error.message }
   if (error instanceof StoreError) return { code: status.UNAVAILABLE, details: 'the store does not answer' }
   log.error({ err: error }, 'a call failed')
   return { code: status.INTERNAL, details: 'the service failed; its log says how' }

@@ -5,9 +5,11 @@ import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
 import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
 import type { LiveRules, Reload } from '../rules/live-rules.ts'
 import { blockKey, type KeyFigures, type NamedKey, peekKey, resetKey } from './one-key.ts'
+import type { Stores } from '../stores.ts'
 import { type ReservationIds, reservationIds } from './reservation-id.ts'
 import { type ReservedAnswer, reserve } from './reserve.ts'
 import { type ActualCosts, settle } from './settle.ts'
+import { type CheckWithin, checkWithin } from './within.ts'
 
 /**
  * All that the service does, without any transport: one translates what it received into these, calls, and translates
@@ -16,6 +18,8 @@ import { type ActualCosts, settle } from './settle.ts'
  */
 export interface Operations {
   check(question: Question): Promise<Reply>
+  /** The same for a caller who waits for `ms` milliseconds: rules then go by their `on_store_error`. */
+  checkWithin(question: Question, ms: number): Promise<Reply>
   peek(question: Question): Promise<Reply>
   /** Charges an estimate, to be settled by `commit` or `cancel`. */
   reserve(question: Question, ttlMs: number): Promise<ReservedAnswer>
@@ -37,6 +41,7 @@ export interface Operations {
 
 export interface OperationParts {
   readonly pipeline: Pipeline<boolean>
+  readonly stores: Pick<Stores, 'store' | 'fallback'>
   readonly rules: LiveRules
   /** Encrypts the ids of reservations: see ServiceOptions. */
   readonly secret?: string | undefined
@@ -53,9 +58,10 @@ const MAX_HELD = 1_000
 
 /** @throws ConfigError for a tarpit above a minute */
 export function createOperations(parts: OperationParts): Operations {
-  const { pipeline, rules, secret, observe, timers = globalThis } = parts
+  const { pipeline, stores, rules, secret, observe, timers = globalThis as unknown as Timers } = parts
   const tarpitMs = parts.tarpit === undefined ? 0 : tarpitOf(parts.tarpit)
-  const room = new WaitingRoom(MAX_HELD, timers as Timers)
+  const room = new WaitingRoom(MAX_HELD, timers)
+  const within: CheckWithin = checkWithin({ pipeline, stores, observe, timers })
   const ids: ReservationIds = reservationIds(secret)
   const node = randomUUID()
   const timed = async <T>({ domain }: Question, answer: () => T | Promise<T>): Promise<T> => {
@@ -66,6 +72,7 @@ export function createOperations(parts: OperationParts): Operations {
   }
   return {
     check: (question) => timed(question, () => pipeline.check(question)),
+    checkWithin: (question, ms) => timed(question, () => within(question, ms)),
     peek: (question) => timed(question, () => pipeline.peek(question)),
     reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, node, question, ttlMs)),
     commit: (id, actual) => settle(pipeline, ids, node, id, actual),

@@ -16,6 +16,7 @@ import {
 } from '../options.ts'
 import { ticksOf } from '../time.ts'
 import type { Plan } from './algorithm.ts'
+import { checkAssign } from './assign.ts'
 import { type BlockOptions, type BlockPlan, blockByHand, blockOptions, blockPlan } from './block/block.ts'
 import { checkPrefetch, prefetchOf } from './prefetch.ts'
 import { canRefuse, type Role } from './role.ts'
@@ -45,6 +46,8 @@ export interface Rule {
   readonly prefetch: number | undefined
   /** Share, 0–1, by which Retry-After may be lengthened. */
   readonly jitter: number | undefined
+  /** Who else decides by the limit: `rlqs` are proxies to which the service assigns parts of it. Present only then. */
+  readonly assign?: 'rlqs' | undefined
   /** How Retry-After is written, where the rule says so. */
   readonly retryAfter?: 'seconds' | 'date' | undefined
   /** Milliseconds for which an answer that refuses is held back, where the rule says so. */
@@ -70,6 +73,8 @@ export interface RuleOptions {
   /** Lets `block` refuse a key by hand even where no `block` counts refusals. */
   readonly blockable?: boolean | undefined
   readonly prefetch?: number | undefined
+  /** `rlqs`: the service may assign parts of the limit to proxies. */
+  readonly assign?: 'rlqs' | undefined
   readonly jitter?: number | undefined
   readonly spread?: boolean | undefined
   readonly retryAfter?: 'seconds' | 'date' | undefined
@@ -95,6 +100,7 @@ export const ruleFields: OptionFields<RuleOptions> = {
   block: blockOptions,
   blockable: flag,
   prefetch: wholeFrom(2),
+  assign: oneOf('rlqs'),
   jitter: shareCheck,
   spread: flag,
   retryAfter: oneOf('seconds', 'date'),
@@ -132,6 +138,7 @@ export function ruleOf(name: string, namespace: string, plan: Plan, options: Rul
     prefetch: prefetchOf(options.prefetch, plan),
     jitter,
     spread: spread ? plan.period * plan.unit : 0,
+    ...(options.assign !== undefined && { assign: options.assign }),
     ...(options.retryAfter !== undefined && { retryAfter: options.retryAfter }),
     ...(options.tarpit !== undefined && { tarpitMs: tarpitOf(options.tarpit) }),
   }
@@ -185,6 +192,10 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
     () => {
       const blocks = block !== undefined || options.blockable === true
       if (prefetch !== undefined) checkPrefetch(prefetch, plan, roleOf(options), blocks, options.cost)
+    },
+    () => {
+      if (options.assign !== undefined)
+        checkAssign(plan, roleOf(options), { block: block !== undefined, delay: onLimit === 'delay' })
     },
   ])
 }

@@ -2,6 +2,7 @@ import type { Rule } from '../decide/rule.ts'
 import { ConfigError } from '../errors.ts'
 import { escaped, MISSING } from '../identify/key-text.ts'
 import { checkOptions } from '../options.ts'
+import { unassignable } from './assign.ts'
 import { type Descriptor, type DescriptorLimit, descriptorCheck } from './domain.ts'
 import type { Setting } from './limit.ts'
 import { makeRule, naming } from './make-rule.ts'
@@ -149,6 +150,9 @@ function compiledLimitOf(
     ...(metadata !== undefined && { metadata }),
   }
   if (unlimited) return { met, replaces, rule: undefined }
+  const keys = names.filter((_, i) => i % 2 === 0).map((key) => key.replaceAll('%2A', '*')) // as they were written
+  const refused = limit.assign === undefined ? undefined : unassignable(keys)
+  if (refused !== undefined) throw new ConfigError(refused)
   if (quota === undefined) throw new ConfigError('it needs a number of requests and a unit, or unlimited')
   const options = shadowMode ? { ...limit, mode: 'shadow' as const } : limit
   const namespace = descriptorNamespace(path[0]!, names)

@@ -5,6 +5,7 @@ import type { Facts } from '../identify/facts.ts'
 import { type Params, type Part, parsePart } from '../identify/key-part.ts'
 import { escaped, hashedPart, joinParts, keyPart, MISSING } from '../identify/key-text.ts'
 import type { Hash } from '../identify/keyed-hash.ts'
+import { assignErrors } from './assign.ts'
 import { type Condition, conditionsOf, globsOf } from './condition.ts'
 import { costOf } from './cost.ts'
 import type { Limit, PlanQuota, Quota } from './domain.ts'
@@ -49,6 +50,8 @@ const LACKING = { skipped: 'missing' } as const
 export function compileLimit(limit: Limit, domain: string, setting: Setting): CompiledLimit {
   const { name, when = {}, onMissingKey } = limit
   if (!/^[ -~]{1,64}$/.test(name)) throw new ConfigError('a name must be 1 to 64 printable ASCII characters')
+  const [unassignable] = assignErrors(limit)
+  if (unassignable !== undefined) throw unassignable
   const globs = globsOf(when, setting.foldPaths)
   const parts = limit.key.map((text) => parsePart(text, setting.foldPaths))
   const openings = parts.some(({ kind }) => kind === 'param') ? globs : []

@@ -3,7 +3,7 @@ import type { Step } from '../decide/step.ts'
 import { Facts } from '../identify/facts.ts'
 import type { Request } from '../request.ts'
 import type { CompiledDomain, Rules } from './compile.ts'
-import type { RuleMatch } from './limit.ts'
+import type { CompiledLimit, RuleMatch } from './limit.ts'
 import { candidates } from './rule-index.ts'
 
 /** What the store is to be asked about a request, or why it cannot be. */
@@ -38,6 +38,28 @@ export function matchRequest(rules: Rules, domainName: string, request: Request,
   const replaced = replacedBy(applied)
   return { steps: applied.flatMap(({ limit, step }) => (replaced.has(limit.name) ? [] : [step])), missing }
 }
+
+/**
+ * What one limit asks of a request, whatever its `when` says and other limits replace: for callers that chose the limit
+ * themselves. `skipped` says why it does not apply, `problem` why the request cannot be read.
+ * @throws TypeError for a name that a request does not have
+ * @example
+ * const limit = rules.domains.get('shop')!.limits[0]!
+ * const met = matchLimit(rules, limit, { attributes: { user: 'ada' } })
+ * if ('step' in met) console.log(met.step.key) // ada
+ */
+export function matchLimit(rules: Rules, limit: CompiledLimit, request: Request): LimitMatch {
+  const facts = new Facts(request, rules.setting.foldPaths)
+  const result = limit.match(facts, undefined)
+  if (facts.problem !== undefined) return { problem: facts.problem }
+  return 'step' in result ? { step: result.step } : result
+}
+
+/** What became of a request at one limit. */
+export type LimitMatch =
+  | { readonly step: Step }
+  | { readonly skipped: 'missing' | 'exempt' }
+  | { readonly problem: string }
 
 export const BAD_COST = 'cost must be a whole number from 0 to 2^53−1'
 
