@@ -13,7 +13,7 @@ const KEY = { domain: 'shop', policy: 'login', key: '203.0.113.1' }
 
 async function withNodes(run: (nodes: readonly ServiceBench[]) => Promise<void>): Promise<void> {
   const redis: RedisServer = await startRedis()
-  const clients = [new Redis(redis.port), new Redis(redis.port)]
+  const clients = [1, 2].map(() => new Redis(redis.port, { autoResendUnfulfilledCommands: false }))
   const nodes = await Promise.all(
     clients.map((client) => bench(RULES, { store: new RedisStore({ client }) })),
   )
