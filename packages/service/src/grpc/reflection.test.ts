@@ -54,6 +54,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
   test('lists the services', async () => {
     const [reply] = await reflect(version, { list_services: '' })
     expect(reply.list_services_response.service.map(({ name }: { name: string }) => name)).toEqual([
+      'envoy.service.rate_limit_quota.v3.RateLimitQuotaService',
       RLS,
       'grpc.health.v1.Health',
       'grpc.reflection.v1.ServerReflection',
@@ -93,6 +94,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
 test('the descriptors are those of proto/: `npm run descriptors -w packages/service` writes them', () => {
   const files = [
     'envoy/service/ratelimit/v3/rls.proto',
+    'envoy/service/rate_limit_quota/v3/rlqs.proto',
     'grpc/health/v1/health.proto',
     'grpc/reflection/v1/reflection.proto',
     'grpc/reflection/v1alpha/reflection.proto',

@@ -91,7 +91,7 @@ export function isReady({ stream }: Holder, now: number): boolean {
   return stream.busyUntil(now) < now
 }
 
-export function larger(a: Part, b: Part): Part {
+function larger(a: Part, b: Part): Part {
   return { tokens: Math.max(a.tokens, b.tokens), burst: Math.max(a.burst, b.burst) }
 }
 
