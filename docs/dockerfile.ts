@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** One line of a Dockerfile, continued lines joined. */
-export interface Instruction {
+interface Instruction {
   readonly name: string
   readonly rest: string
 }

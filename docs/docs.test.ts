@@ -113,10 +113,10 @@ function leadsSomewhere(page: Page, link: string): boolean {
 /** Lines of an excerpt that its source has not, in that order. `// …` stands for any. */
 function missingFrom({ text }: Block): string[] {
   const [title = '', ...excerpt] = linesOf(text)
-  const lines = linesOf(readFileSync(join(ROOT, title.replace(/^(?:\/\/|#) /, '')), 'utf8'))
+  const lines = linesOf(readFileSync(join(ROOT, title.replace(/^(?:\/\/|#|--) /, '')), 'utf8'))
   let from = 0
   return excerpt
-    .filter((line) => line !== '' && !/^(?:\/\/|#) …$/.test(line))
+    .filter((line) => line !== '' && !/^(?:\/\/|#|--) …$/.test(line))
     .filter((line) => {
       const at = lines.indexOf(line, from)
       if (at >= 0) from = at + 1

@@ -62,6 +62,7 @@ const DATA: Readonly<Record<string, string>> = {
       'T',
       'Verdict',
     ],
+    ...['LiveHistory', 'LivePolicy', 'LiveSecond', 'LiveSummary', 'LiveWindow', 'OffenderList', 'Rule'],
   ]),
   ...because('of the platform or another library', [
     ...[
@@ -116,7 +117,8 @@ function because(reason: string, names: readonly string[]): Record<string, strin
 
 const store = new MemoryStore({ clock: new FakeClock() })
 const limiter = createLimiter({ policies: { p: { algorithm: 'gcra', limit: 9, period: '1m' } } })
-const rules = compile([{ name: 'shop', limits: [], descriptors: [] }])
+const SHOP = { name: 'shop', limits: [], descriptors: [] }
+const rules = compile([SHOP])
 const limited = compile([
   {
     name: 'shop',
@@ -168,6 +170,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
     if (error !== undefined) throw error
   },
   ruleOf: ({ ruleOf }, options) => ruleOf('p', 'p', plan, options),
+  'Offenders#list': ({ createOffenders }, options) => createOffenders().list(options),
   stepFor: ({ stepFor }, options) => stepFor(plan, options),
   reportOf: ({ reportOf }, options) => reportOf(limiter.peek('k'), options),
   respondTo: ({ respondTo }, options) => respondTo(limiter.peek('k'), options),
@@ -178,6 +181,11 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
       : compileInPieces([], () => undefined, options),
   readRulebook: ({ readRulebook }, options) => readRulebook([], options),
   loadText: ({ loadText }, options) => loadText('domain: shop', 'shop.yaml', options),
+  exportRules: ({ exportRules }, given) => {
+    if (typeof given === 'string') return exportRules(given, SHOP)
+    const isDomain = ['name', 'limits', 'descriptors'].some((name) => Object.hasOwn(given ?? {}, name))
+    return isDomain ? exportRules('nginx', given) : exportRules('nginx', SHOP, given)
+  },
   startTimer: ({ startTimer }, options) => startTimer(() => undefined, 1, options),
   parseRulebook: ({ parseRulebook }, options) => parseRulebook({ files: [], problems: [] }, options),
   Breaker: ({ Breaker }, options) => new Breaker(options, () => 0),
@@ -216,6 +224,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
 
 /** Given with each call: a TypeError. */
 const PER_CALL = [
+  'OffendersQuery',
   'TimerOptions',
   'WaitOptions',
   'WrapOptions',
@@ -305,7 +314,7 @@ function* mistakesOf({ shape, type }: Parameter): Generator<Mistake> {
   for (const mistake of mistakesIn(whole, '', type)) {
     // What is a list of rules names the rule, and then the path within it.
     yield list
-      ? { ...mistake, path: mistake.path.replace(/^\[0\]\.?((limits|descriptors)\[0\]\.?)?/, '') }
+      ? { ...mistake, path: mistake.path.replace(/^(\[0\]\.?)?((limits|descriptors|network)\[0\]\.?)?/, '') }
       : mistake
   }
 }

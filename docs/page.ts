@@ -97,6 +97,7 @@ export function fileOf(page: Page, block: Block): string {
 
 /** A sample whose first line names the file that the rest stands in. */
 export function isExcerpt({ language, text }: Block): boolean {
+  if (language === 'text') return /^(?:#|--) examples\/\S+\n/.test(text)
   if (language === 'yaml') return /^# (?:deploy|examples)\/\S+\n/.test(text)
   return language === 'ts' && /^\/\/ \S+\.[jt]s\n/.test(text)
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { type Block, type Page, ROOT } from './page.ts'
+import { type Block, isExcerpt, type Page, ROOT } from './page.ts'
 
 /** A shell sample, and the output that the page shows right behind it. */
 export interface Dialogue {
@@ -11,8 +11,8 @@ export interface Dialogue {
 export function dialoguesOf({ blocks }: Page): Dialogue[] {
   return blocks.flatMap((command, i) => {
     const output = blocks[i + 1]
-    const answers = command.language === 'sh' && (output?.language === 'json' || output?.language === 'text')
-    return answers ? [{ command, output }] : []
+    if (command.language !== 'sh' || output === undefined || isExcerpt(output)) return []
+    return ['json', 'text'].includes(output.language) ? [{ command, output }] : []
   })
 }
 

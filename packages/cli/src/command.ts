@@ -7,6 +7,8 @@ interface CommandOption {
   readonly type: 'string' | 'boolean'
   /** May be given more than once. */
   readonly multiple?: true
+  /** One letter that may stand for the name, as in `-o`. */
+  readonly short?: string
   /** What stands for the value in help, such as `FILE`. */
   readonly value?: string
   /** The only values there are. */

@@ -5,7 +5,11 @@ export const COMMON_OPTIONS: CommandOptions = { help: { type: 'boolean', help: '
 
 export function helpOf({ name, summary, operands, options, notes }: Command): string {
   const rows = Object.entries({ ...options, ...COMMON_OPTIONS }).map(
-    ([option, { value, help }]) => [`--${option}${value === undefined ? '' : ` ${value}`}`, help] as const,
+    ([option, { short, value, help }]) =>
+      [
+        `${short === undefined ? '' : `-${short}, `}--${option}${value === undefined ? '' : ` ${value}`}`,
+        help,
+      ] as const,
   )
   return [
     `Usage: sluice ${name}${operands === undefined ? '' : ` ${operands}`} [OPTIONS]`,

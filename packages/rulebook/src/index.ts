@@ -1,3 +1,5 @@
+export { type ExportOptions, type ExportTargetName, exportRules, exportTargets } from './exports/export.ts'
+export type { Exported, ExportNote } from './exports/target.ts'
 export { rulebookSchema } from './json-schema.ts'
 export { loadRulebook, loadText, parseRulebook } from './load.ts'
 export type { LoadOptions } from './load-options.ts'

@@ -1,5 +1,5 @@
 import { checkOptions, flag, objectOf } from '@sluice/limiter/options'
-import type { Descriptor, Domain, Limit } from '@sluice/limiter/rules'
+import type { Descriptor, Domain, Limit, NetworkLimit } from '@sluice/limiter/rules'
 import { lint } from './lint/lint.ts'
 import type { LoadOptions } from './load-options.ts'
 import { type FileProblem, RulebookError } from './problem.ts'
@@ -74,12 +74,23 @@ function rulebookOf(files: readonly RuleFile[], unread: readonly FileProblem[]):
     inOrder([...file.problems, ...between.filter((problem) => problem.file === file.source.file)]),
   )
   if (unread.length + problems.length > 0) throw new RulebookError([...unread, ...problems])
-  const domains = new Map<string, { name: string; limits: Limit[]; descriptors: Descriptor[] }>()
-  for (const { name, limits, descriptors } of files) {
+  const domains = new Map<string, MergedDomain>()
+  for (const { name, limits, descriptors, network } of files) {
     const merged = domains.get(name) ?? { name, limits: [], descriptors: [] }
     for (const { rule } of limits) merged.limits.push(rule)
     for (const { rule } of descriptors) merged.descriptors.push(rule)
+    for (const { rule } of network) {
+      merged.network ??= []
+      merged.network.push(rule)
+    }
     domains.set(name, merged)
   }
   return [...domains.values()]
+}
+
+interface MergedDomain {
+  readonly name: string
+  readonly limits: Limit[]
+  readonly descriptors: Descriptor[]
+  network?: NetworkLimit[]
 }

@@ -1,4 +1,4 @@
-import type { Descriptor, Limit } from '@sluice/limiter/rules'
+import type { Descriptor, Limit, NetworkLimit } from '@sluice/limiter/rules'
 import { z } from 'zod'
 import type { Placed } from './lint/placed.ts'
 import type { LoadOptions } from './load-options.ts'
@@ -7,6 +7,7 @@ import { descriptorOf, descriptorSchema } from './rules/descriptors.ts'
 import { mapOf, type Word, word } from './rules/fields.ts'
 import { problemsOf } from './rules/issues.ts'
 import { limitOf, limitSchema } from './rules/limits.ts'
+import { networkLimitOf, networkLimitSchema } from './rules/network.ts'
 import { restOf } from './rules/rest.ts'
 import { parse } from './syntax/parse.ts'
 import { type FileSource, nodeAt, type Path, problemAt, type Reporter, scalarAt } from './syntax/source.ts'
@@ -18,6 +19,7 @@ export interface RuleFile {
   readonly name: string
   readonly limits: readonly Placed<Limit>[]
   readonly descriptors: readonly Placed<Descriptor>[]
+  readonly network: readonly Placed<NetworkLimit>[]
   /** The names that stand in its two lists, also those of rules that are wrong otherwise. */
   readonly names: { readonly limits: readonly string[]; readonly descriptors: readonly string[] }
   readonly problems: readonly FileProblem[]
@@ -30,10 +32,14 @@ const domainName: z.ZodType<Word> = word.refine(
 )
 
 /** What a file holds. {@link readRuleFile} goes through the lists item by item, so that one mistake hides no other. */
-export const fileSchema: z.ZodType<unknown> = fileOf(limitSchema, descriptorSchema)
-const frameSchema = fileOf(z.unknown(), z.unknown())
+export const fileSchema: z.ZodType<unknown> = fileOf(limitSchema, descriptorSchema, networkLimitSchema)
+const frameSchema = fileOf(z.unknown(), z.unknown(), z.unknown())
 
-function fileOf<L, D>(limit: z.ZodType<L>, descriptor: z.ZodType<D>): z.ZodType<Frame<L, D>> {
+function fileOf<L, D, N>(
+  limit: z.ZodType<L>,
+  descriptor: z.ZodType<D>,
+  network: z.ZodType<N>,
+): z.ZodType<Frame<L, D, N>> {
   return mapOf({
     domain: domainName.describe('Namespace of the rules; callers name it.'),
     limits: z.array(limit).min(1).describe('Named limits over the attributes of requests.').exactOptional(),
@@ -42,13 +48,19 @@ function fileOf<L, D>(limit: z.ZodType<L>, descriptor: z.ZodType<D>): z.ZodType<
       .nullable()
       .describe('Limits in envoyproxy/ratelimit’s format.')
       .exactOptional(),
+    network: z
+      .array(network)
+      .min(1)
+      .describe('Limits for a firewall, by port and address: exported, not decided by the service.')
+      .exactOptional(),
   })
 }
 
-interface Frame<L, D> {
+interface Frame<L, D, N> {
   readonly domain: Word
   readonly limits?: readonly L[]
   readonly descriptors?: readonly D[] | null
+  readonly network?: readonly N[]
 }
 
 /** @throws RulebookError where the file cannot be taken apart; other mistakes are in `problems`, in file order */
@@ -64,7 +76,13 @@ export function readRuleFile(text: string, file: string, options: LoadOptions = 
   checked(frameSchema, source.root.value, [])
   const limits = items('limits', limitSchema, limitOf, { name: 'unnamed', key: [], limit: '1000000000/s' })
   const descriptors = items('descriptors', descriptorSchema, descriptorOf, { key: 'unnamed' })
-  if (problems.length === 0 && limits.length + descriptors.length === 0) {
+  const network = items('network', networkLimitSchema, networkLimitOf, {
+    name: 'unnamed',
+    port: 1,
+    key: [],
+    limit: '1/s',
+  })
+  if (problems.length === 0 && limits.length + descriptors.length + network.length === 0) {
     const message = 'no limits and no descriptors follow: a file cut short would lift every limit'
     problems.push(problemAt(source, ['domain'], message))
   }
@@ -73,6 +91,7 @@ export function readRuleFile(text: string, file: string, options: LoadOptions = 
     name: scalarAt(source, ['domain']),
     limits: limits.filter(({ cut }) => !UNSURE.some((field) => cut.has(field))),
     descriptors,
+    network: network.filter(({ cut }) => !cut.has('name')),
     names: {
       limits: [...(nodeAt(source, ['limits'])?.children?.keys() ?? [])].map((index) =>
         scalarAt(source, ['limits', index, 'name']),

@@ -23,10 +23,17 @@ const METHODS = ['GET', 'HEAD', 'POST'] as const
 /**
  * A Fastify that takes JSON alone, and says what is wrong as a problem.
  * @param stopping while it is true, each answer ends its connection
+ * @param routedUrl the path that a request is routed by. Default: its own
  */
-export function createApp(bounds: Bounds, log: Log, stopping: () => boolean): App {
+export function createApp(
+  bounds: Bounds,
+  log: Log,
+  stopping: () => boolean,
+  routedUrl: (url: string) => string = (url) => url,
+): App {
   const app = fastify({
     loggerInstance: log,
+    rewriteUrl: ({ url = '/' }) => routedUrl(url),
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (logger) => logger, // one for each request would be most of a request's cost
     return503OnClosing: false,
@@ -83,9 +90,17 @@ const UTF_8 = /^"?utf-?8"?$/i
 /** A name or address, with a port or without. Empty where the target has no authority. */
 const HOST = /^(?:[\w.~!$&'()*+;=%-]+|\[[\da-f:.]+\])?(?::\d*)?$/i
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its headers are those of another request: what they say of a body is of no matter. */
+    readonly aboutAnother?: true
+  }
+}
+
 /** What is wrong with a request's headers, before anything of its body is read. */
-function oddHeader({ raw, headers }: FastifyRequest): HttpError | undefined {
-  for (const name of SINGLE_HEADERS) {
+function oddHeader({ raw, headers, routeOptions }: FastifyRequest): HttpError | undefined {
+  const aboutAnother = routeOptions.config?.aboutAnother === true
+  for (const name of aboutAnother ? ['host'] : SINGLE_HEADERS) {
     const count = raw.rawHeaders.filter((each, i) => i % 2 === 0 && each.toLowerCase() === name).length
     if (count > 1) return new HttpError(400, `the header ${name} is given ${count} times`)
   }
@@ -93,6 +108,7 @@ function oddHeader({ raw, headers }: FastifyRequest): HttpError | undefined {
     return new HttpError(400, 'the header host is missing')
   if (headers.host !== undefined && !HOST.test(headers.host))
     return new HttpError(400, 'the header host is not a name or address')
+  if (aboutAnother) return undefined
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
     return new HttpError(415, 'a body must be sent without content-encoding')

@@ -1,14 +1,20 @@
 import { setMaxListeners } from 'node:events'
 import { everyObserver } from '@sluice/limiter/events'
+import { createOffenders } from '@sluice/limiter/offenders'
 import { createPipeline } from '@sluice/limiter/pipeline'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
+import { EventStreams } from './admin/event-streams.ts'
 import { type Readiness, storeFails } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
+import type { Live } from './admin/live.ts'
 import type { App, Log } from './app.ts'
+import { authorizationCheck } from './auth/ext-authz.ts'
 import { boundsOf } from './bounds.ts'
 import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
+import { keyShown } from './observe/key-shown.ts'
+import { LiveFigures } from './observe/live/live-figures.ts'
 import { createLog, logEvents } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
 import { Tallies } from './observe/tallies.ts'
@@ -27,6 +33,7 @@ import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
+import { XdsRules } from './xds/xds-rules.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
 export interface ServiceParts {
@@ -35,7 +42,11 @@ export interface ServiceParts {
   /** Absent where the service does not speak gRPC. */
   readonly grpc: GrpcServer | undefined
   readonly rules: LiveRules
+  /** Where the rules come from, if not from files. */
+  readonly xds: XdsRules | undefined
   readonly log: Log
+  /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
+  readonly live: Live
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
   /** Finds out whether the store answers, so that gauge and log know from the beginning. */
@@ -56,9 +67,9 @@ export function assemble(
   const { respond = {}, tarpit, timers, secret, calendarMonths = false, wallClock = Date.now } = options
   const bounds = boundsOf(options.bounds)
   const { log, dropped } = createLog(options.log ?? {})
-  const tallies = new Tallies(
-    (domain, policy) => rules.live?.domains.get(domain)?.policies.has(policy) ?? false,
-  )
+  const counts = (domain: string, policy: string): boolean =>
+    rules.live?.domains.get(domain)?.policies.has(policy) ?? false
+  const tallies = new Tallies(counts)
   // The one bus: all that happens comes here, and goes to all that watch.
   const observers = everyObserver()
   const { observe } = observers
@@ -68,12 +79,17 @@ export function assemble(
   const { rls = {} } = options
   const rlsTallies = new RlsTallies(rls.nearLimitRatio, rlsTimes(metrics.registry))
   reportRls(metrics.registry, rlsTallies)
+  const offenders = createOffenders({ counts, now: wallClock })
+  const live = liveOf(new LiveFigures({ tallies, stores, rules: () => rules, counts, now: wallClock }))
+  observers.add(live.figures.observe, offenders.observe)
   const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
   observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
   observers.add(assignments.observe)
+  const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
   const rules = new LiveRules({
     paths: options.rules,
+    read: xds && (() => xds.files),
     settleMs: settleMsOf(options.watch),
     load: { calendarMonths },
     reload,
@@ -87,6 +103,7 @@ export function assemble(
   setMaxListeners(0, leaving.signal) // each answer that is held back listens
   const operations = createOperations({
     pipeline,
+    stores,
     rules,
     secret,
     observe,
@@ -99,6 +116,7 @@ export function assemble(
     tallies: rlsTallies,
     options: rls,
   })
+  const auth = { options: options.auth ?? {}, domains: () => [...rules.live!.domains.keys()] }
   const readiness: Readiness = async () => {
     const fails = (await storeFails(stores)) ? ['the store does not answer'] : []
     const needsStore = options.readiness === 'store'
@@ -108,13 +126,22 @@ export function assemble(
     }
   }
   return {
-    http: httpApp({ operations, shouldRateLimit: rateLimit, readiness, bounds, log, stopping }),
+    http: httpApp({
+      operations,
+      auth,
+      shouldRateLimit: rateLimit,
+      readiness,
+      bounds,
+      log,
+      stopping,
+    }),
     grpc:
       options.grpc === undefined
         ? undefined
         : grpcServer({
             shouldRateLimit: rateLimit,
             assignments,
+            authorizationCheck: authorizationCheck({ ...auth, operations }),
             readiness,
             log,
             deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,
@@ -127,17 +154,32 @@ export function assemble(
       rules,
       registry: metrics.registry,
       readiness,
+      token: options.adminToken,
+      live,
+      offenders,
+      showKey: keyShown(options.offenderKeys, secret),
       names: ownNames(addressOf(options.admin ?? DEFAULT_ADMIN), options.adminHosts),
       bounds,
       log,
       stopping,
     }),
     rules,
+    xds,
     log,
+    live,
     answerHeld: () => leaving.abort(),
     lookAtStore: () => storeFails(stores),
     release: async () => stores.prefetch?.release(),
   }
+}
+
+function liveOf(figures: LiveFigures): Live {
+  const streams = new EventStreams()
+  const tick = (): void => {
+    figures.tick()
+    streams.tick()
+  }
+  return { figures, streams, tick }
 }
 
 function modesOf({ shadow = false, quota = false }: RlsOptions): DescriptorModes {

@@ -1,3 +1,4 @@
+export type { AuthOptions } from './auth/auth-options.ts'
 export type { Bounds } from './bounds.ts'
 export type { LogOptions } from './observe/log.ts'
 export type { Reload } from './rules/live-rules.ts'

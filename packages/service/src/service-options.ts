@@ -21,16 +21,20 @@ import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fal
 import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
 import { addressOf, grpcAddressOf } from './address.ts'
+import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
 import type { TlsFiles } from './grpc/certificates.ts'
 import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
 import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
+import { type XdsOptions, xdsFields } from './xds/xds-options.ts'
 
 export interface ServiceOptions {
   /** Files and folders of the rulebook. */
   readonly rules: readonly string[]
+  /** A server that sends the rules, in place of files: then `rules` is empty. Default: none. */
+  readonly xds?: XdsOptions
   /** Makes `unit: month` of descriptors a month of the calendar, in UTC, in place of 30 days. Default false. */
   readonly calendarMonths?: boolean
   /** Reloads when the files change. Default true. */
@@ -60,13 +64,22 @@ export interface ServiceOptions {
   readonly rls?: RlsOptions
   /** How limits with `assign: rlqs` are assigned to proxies, over gRPC. */
   readonly rlqs?: RlqsOptions
-  /** `HOST:PORT` of the admin address, which needs no password: keep it private. Default `127.0.0.1:6070`. */
+  /** `HOST:PORT` of the admin address, which needs no password but `adminToken`: keep it private. Default `127.0.0.1:6070`. */
   readonly admin?: string
   /**
    * Names, without port, under which the admin address may also be asked, such as `sluice-admin.internal`. Others than
    * its own are refused, so that no page can reach it by a name of the page's own.
    */
   readonly adminHosts?: readonly string[]
+  /** What calls of the admin address must bring: `authorization: Bearer TOKEN`, 16 characters or more. Default: nothing. */
+  readonly adminToken?: string
+  /**
+   * How the lists of offenders show keys: `plain`, as rules make them (API keys and cookies are hashed there already), or
+   * `hashed`, addresses and users too. Default `plain`.
+   */
+  readonly offenderKeys?: 'plain' | 'hashed'
+  /** How proxies are answered, at `/auth`. */
+  readonly auth?: AuthOptions
   /** How answers are put into headers. */
   readonly respond?: NonNullable<PipelineOptions<boolean>['respond']>
   /**
@@ -118,6 +131,7 @@ const fromZero = that('milliseconds from 0', (value) => Number.isFinite(value) &
 export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
   {
     rules: listOf(textCheck, 'a list of files and folders'),
+    xds: objectOf<XdsOptions>(xdsFields, ['server']),
     calendarMonths: flag,
     watch: anyOf(flag, objectOf<WatchOptions>({ settleMs: bound, pollMs: bound })),
     store: storeCheck,
@@ -135,6 +149,11 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     rlqs: objectOf<RlqsOptions>(rlqsFields),
     admin: address,
     adminHosts: listOf(textCheck),
+    adminToken: that('a text of 16 or more visible characters', (value) =>
+      /^[!-~]{16,}$/.test(String(value)),
+    ),
+    offenderKeys: oneOf('plain', 'hashed'),
+    auth: authCheck,
     tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),
     respond: respondCheck,

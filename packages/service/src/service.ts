@@ -1,9 +1,10 @@
 import { ConfigError } from '@sluice/limiter/errors'
 import { checkOptions } from '@sluice/limiter/options'
-import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf } from './address.ts'
+import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf, type ListenAddress } from './address.ts'
 import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
+import { everySecond } from './every-second.ts'
 import { listen } from './listen.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
@@ -47,20 +48,28 @@ export function createService(options: ServiceOptions): Service {
     throw new ConfigError('grpcTls: files of TLS have no effect without an address for gRPC', {
       path: ['grpcTls'],
     })
+  if (options.xds !== undefined && options.rules.length > 0)
+    throw new ConfigError('rules: files have no effect where a server sends the rules', { path: ['rules'] })
   const { http = DEFAULT_HTTP, admin = DEFAULT_ADMIN, watch = true } = options
   const { drainMs = 10_000, idleMs = 2_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }
+  if (addresses.http.port !== 0 && isSame(addresses.http, addresses.admin))
+    throw new ConfigError(`admin must be another address than http, ${http}`, { path: ['admin'] })
   let stopping: Drain | undefined
   let hurried = false
   let stopped: Promise<void> | undefined
   let watcher: RulesWatcher | undefined
+  let stopSeconds = (): void => undefined
   const parts = assemble(options, () => stopped !== undefined)
   const { log, rules } = parts
 
-  const stop = async (): Promise<void> => {
+  const stop = async (started: boolean): Promise<void> => {
     const requests = parts.http.requestsInFlight()
-    log.info({ requests }, stoppingText(requests, drainMs))
+    if (started) log.info({ requests }, stoppingText(requests, drainMs))
     watcher?.close()
+    parts.xds?.close()
+    stopSeconds()
+    parts.live.streams.close()
     parts.answerHeld() // a wait of up to a minute would keep clients, and the process
     const idleUntil = performance.now() + Math.min(idleMs, drainMs)
     const drained = async (app: App): Promise<void> => {
@@ -72,11 +81,18 @@ export function createService(options: ServiceOptions): Service {
     await calls
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
-    log.info('stopped')
+    if (started) log.info('stopped')
+  }
+  /** A server that is not there yet is waited for: without rules nothing can be decided. */
+  const firstRules = async (): Promise<Reload> => {
+    if (parts.xds === undefined) return rules.reload()
+    log.info({ server: options.xds!.server }, 'waits for the first rules')
+    await parts.xds.start(() => rules.reload())
+    return { result: 'changed' }
   }
   const service: Service = {
     async start() {
-      const loaded = await rules.reload()
+      const loaded = await firstRules()
       if (loaded.result === 'refused') throw loaded.error
       await parts.lookAtStore()
       try {
@@ -87,17 +103,19 @@ export function createService(options: ServiceOptions): Service {
           admin: await listen(parts.admin, addresses.admin, 'admin'),
           ...(grpc !== undefined && { grpc }),
         }
-        if (watch !== false) {
+        stopSeconds = everySecond(parts.live.tick, options.timers)
+        if (watch !== false && parts.xds === undefined) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)
         }
         return urls
       } catch (error) {
-        await service.stop()
+        stopped ??= stop(false) // what listens already
+        await stopped
         throw error
       }
     },
     stop() {
-      if (stopped === undefined) stopped = stop()
+      if (stopped === undefined) stopped = stop(true)
       else {
         hurried = true
         stopping?.force()
@@ -107,6 +125,10 @@ export function createService(options: ServiceOptions): Service {
     reload: () => rules.reload(),
   }
   return service
+}
+
+function isSame(one: ListenAddress, other: ListenAddress): boolean {
+  return one.host === other.host && one.port === other.port
 }
 
 /** What a service that stops waits for. Reservations are not among it: others settle them, or their time ends. */

@@ -42,10 +42,11 @@ async function loadOrProblems(
 }
 
 function summaryOf({ domains }: LoadedRules): string {
-  const lines = domains.map(({ name, limits, descriptors }) => {
+  const lines = domains.map(({ name, limits, descriptors, network = [] }) => {
     const parts = [
       ...(limits.length > 0 ? [counted(limits.length, 'limit')] : []),
       ...(descriptors.length > 0 ? [counted(descriptors.length, 'descriptor')] : []),
+      ...(network.length > 0 ? [counted(network.length, 'network rule')] : []),
     ]
     return `${name}: ${parts.join(', ')}\n`
   })

@@ -73,6 +73,11 @@ export const simulate: Command = defineCommand({
     const descriptors = values.descriptor && descriptorsFrom(values.descriptor)
     const { domains, rules } = await loadRules(paths, values, io)
     const domain = chooseDomain(domains, values.domain, '--domain')
+    if (domain.limits.length + domain.descriptors.length === 0) {
+      throw new UsageError(
+        `${domain.name} has network rules alone, which no log of requests can be replayed through`,
+      )
+    }
     if (descriptors === undefined && domain.limits.length === 0) {
       throw new UsageError(
         `${domain.name} has descriptors alone: say what makes them, with --descriptor KEY=COLUMN`,

@@ -11,17 +11,7 @@ export function lintLimits(
   names: ReadonlySet<string> | undefined,
 ): FileProblem[] {
   const byName = new Map<string, Placed<Limit>>()
-  const problems: FileProblem[] = []
-  for (const limit of limits) {
-    const { name } = limit.rule
-    const first = byName.get(name)
-    if (first === undefined) {
-      byName.set(name, limit)
-      continue
-    }
-    const message = `a limit is named ${quoted(name)} already, at ${placeOf(first)}`
-    problems.push(problemIn(limit, ['name'], message))
-  }
+  for (const limit of limits) if (!byName.has(limit.rule.name)) byName.set(limit.rule.name, limit)
   const replacements = limits.flatMap((place) =>
     place.rule.replaces.map((name, index) => ({
       by: place.rule.name,
@@ -31,7 +21,24 @@ export function lintLimits(
     })),
   )
   const replaces = lintReplaces(replacements, new Set(byName.keys()), names)
-  return [...problems, ...replaces, ...neverApplied(limits, byName)]
+  return [...lintNames('a limit', limits), ...replaces, ...neverApplied(limits, byName)]
+}
+
+/** Reports names that an earlier rule has. @param what as messages call such a rule */
+export function lintNames(
+  what: string,
+  rules: readonly Placed<{ readonly name: string }>[],
+): readonly FileProblem[] {
+  const firsts = new Map<string, Placed<unknown>>()
+  return rules.flatMap((place) => {
+    const { name } = place.rule
+    const first = firsts.get(name)
+    if (first !== undefined) {
+      return [problemIn(place, ['name'], `${what} is named ${quoted(name)} already, at ${placeOf(first)}`)]
+    }
+    firsts.set(name, place)
+    return []
+  })
 }
 
 /** A limit that another replaces wherever both could apply. */

@@ -1,7 +1,7 @@
 import type { FileProblem } from '../problem.ts'
 import type { RuleFile } from '../rule-file.ts'
 import { lintDescriptors } from './descriptors.ts'
-import { lintLimits } from './limits.ts'
+import { lintLimits, lintNames } from './limits.ts'
 
 /**
  * What is wrong between rules, over all files of a load.
@@ -26,6 +26,10 @@ export function lint(files: readonly RuleFile[], complete: boolean): FileProblem
         name,
         parts.flatMap(({ descriptors }) => descriptors),
         written('descriptors'),
+      ),
+      ...lintNames(
+        'a network rule',
+        parts.flatMap(({ network }) => network),
       ),
     ]
   })

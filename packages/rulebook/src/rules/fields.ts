@@ -37,9 +37,9 @@ export function oneOrMany(item: z.ZodType<string>): z.ZodType<readonly string[]>
     .transform((value) => (typeof value === 'string' ? [value] : value))
 }
 
-/** A whole number from `least` to 2^53−1. */
-export function wholeField(least: number): z.ZodType<number> {
-  return z.int().min(least)
+/** A whole number from `least` to `most`, 2^53−1 where none is given. */
+export function wholeField(least: number, most: number = Number.MAX_SAFE_INTEGER): z.ZodType<number> {
+  return z.int().min(least).max(most)
 }
 
 /** A scalar that counts as the text it is written as, as descriptors have always been read: `404` is a value. */

@@ -29,7 +29,9 @@ export interface LimitText extends OptionsText {
   readonly replaces?: readonly string[]
 }
 
-const ruleName = z.string().regex(/^[ -~]{1,64}$/, { error: 'must be 1 to 64 printable ASCII characters' })
+export const ruleName: z.ZodType<string> = z
+  .string()
+  .regex(/^[ -~]{1,64}$/, { error: 'must be 1 to 64 printable ASCII characters' })
 
 const ownFields = {
   limit: quota.describe('Units per period, such as 100/hour.'),

@@ -26,6 +26,8 @@ export function restOf(value: unknown, issues: readonly z.core.$ZodIssue[], need
     }
   }
   if (cut.has('limit')) delete rest.anchor // it may only go with the limit that was meant
+  if (cut.has('count')) delete rest.limit // what it may be depends on what is counted
+  if (cut.has('limit')) delete rest.count
   if (cut.has('key')) for (const callers of ['exempt', 'overrides']) delete rest[callers]
   complete(rest, needed)
   return { value: rest, cut }

@@ -92,7 +92,7 @@ function parseHeaderName(text: string): string {
 }
 
 /** An address, or a range of them such as `10.0.0.0/8`, as it stands. @throws Mistake */
-function parseRange(text: string): string {
+export function parseRange(text: string): string {
   if (parseCidr(text) === undefined) {
     throw new FieldError(`${quoted(text)} is not an address or a range, such as 10.0.0.0/8`)
   }

@@ -9,16 +9,16 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { ConfigError, StoreError } from '@sluice/limiter/errors'
-import { BadQuestion } from '@sluice/limiter/pipeline'
+import { BadQuestion, UnknownDomain } from '@sluice/limiter/pipeline'
 import type { GrpcAddress } from '../address.ts'
 import type { Readiness } from '../admin/health.ts'
 import type { Log } from '../app.ts'
+import type { AuthorizationCheck } from '../auth/ext-authz.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import type { Assignments } from '../rlqs/assignments.ts'
 import type { QuotaCall } from '../rlqs/stream.ts'
 import { withinMsOf } from '../rls/deadline.ts'
 import type { ShouldRateLimit } from '../rls/handler.ts'
-import type { RateLimitRequest, RateLimitResponse } from '../rls/messages.ts'
 import { fileCredentials, type TlsFiles } from './certificates.ts'
 import { definitions, serviceOf } from './definitions.ts'
 import { healthService } from './health.ts'
@@ -27,6 +27,7 @@ import { reflection } from './reflection.ts'
 export interface GrpcParts {
   readonly shouldRateLimit: ShouldRateLimit
   readonly assignments: Assignments
+  readonly authorizationCheck: AuthorizationCheck
   readonly readiness: Readiness
   readonly log: Log
   /** Milliseconds for a decision, where the caller does not say how long it waits. */
@@ -53,6 +54,8 @@ const PING_EVERY = 60_000
 
 const RLS = 'envoy.service.ratelimit.v3.RateLimitService'
 const RLQS = 'envoy.service.rate_limit_quota.v3.RateLimitQuotaService'
+const AUTHORIZATION = 'envoy.service.auth.v3.Authorization'
+const HEALTH = 'grpc.health.v1.Health'
 const REFLECTIONS = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection']
 
 /** @throws ConfigError for files of TLS that cannot be used */
@@ -71,10 +74,12 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
   const all = definitions()
   const add = (name: string, implementation: UntypedServiceImplementation): void =>
     server.addService(serviceOf(all, name), implementation)
-  add(RLS, { ShouldRateLimit: rateLimitCall(parts) })
+  add(RLS, { ShouldRateLimit: boundedCall(parts, parts.shouldRateLimit) })
+  add(AUTHORIZATION, { Check: boundedCall(parts, parts.authorizationCheck) })
   add(RLQS, { StreamRateLimitQuotas: quotaStream(parts) })
-  add('grpc.health.v1.Health', healthService(parts.readiness))
-  for (const name of REFLECTIONS) add(name, { ServerReflectionInfo: reflection() })
+  add(HEALTH, healthService(parts.readiness))
+  const named = [RLS, AUTHORIZATION, RLQS, HEALTH, ...REFLECTIONS]
+  for (const name of REFLECTIONS) add(name, { ServerReflectionInfo: reflection(named) })
   const secured = tls === undefined ? undefined : fileCredentials(tls, log)
   return {
     async listen(address) {
@@ -107,12 +112,11 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
   }
 }
 
-function rateLimitCall({
-  shouldRateLimit,
-  deadlineMs,
-  tls,
-  log,
-}: GrpcParts): handleUnaryCall<RateLimitRequest, RateLimitResponse> {
+/** A call that is answered in the time for which its caller waits. */
+function boundedCall<Request, Response>(
+  { deadlineMs, tls, log }: GrpcParts,
+  decide: (request: Request, withinMs: number) => Promise<Response>,
+): handleUnaryCall<Request, Response> {
   return (call, answer) => {
     const refusal = refusedName(call, tls?.clientName)
     if (refusal !== undefined) {
@@ -120,7 +124,7 @@ function rateLimitCall({
       return
     }
     const within = withinMsOf(call.getDeadline(), call.metadata, deadlineMs, Date.now())
-    shouldRateLimit(call.request, within).then(
+    decide(call.request, within).then(
       (response) => answer(null, response),
       (error) => answer(failure(error, log)),
     )
@@ -150,6 +154,7 @@ function refusedName(
 function failure(error: unknown, log: Log): { code: status; details: string } {
   if (error instanceof OperationError || error instanceof BadQuestion)
     return { code: status.INVALID_ARGUMENT, details: error.message }
+  if (error instanceof UnknownDomain) return { code: status.NOT_FOUND, details: error.message }
   if (error instanceof StoreError) return { code: status.UNAVAILABLE, details: 'the store does not answer' }
   log.error({ err: error }, 'a call failed')
   return { code: status.INTERNAL, details: 'the service failed; its log says how' }

@@ -17,8 +17,13 @@ const SERVING = 1
 const NOT_SERVING = 2
 const SERVICE_UNKNOWN = 3
 
-/** Names that health is asked for by: the server as a whole, the service, and its name at envoyproxy/ratelimit. */
-const KNOWN: readonly string[] = ['', 'envoy.service.ratelimit.v3.RateLimitService', 'ratelimit']
+/** Names that health is asked for by: the server as a whole, its services, and the name at envoyproxy/ratelimit. */
+const KNOWN: readonly string[] = [
+  '',
+  'envoy.service.ratelimit.v3.RateLimitService',
+  'ratelimit',
+  'envoy.service.auth.v3.Authorization',
+]
 const WATCHES_EVERY = 1_000
 /** Watches at once: each asks by itself. */
 const MOST_WATCHES = 100

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadFileDescriptorSetFromBuffer, loadSync } from '@grpc/proto-loader'
@@ -54,6 +54,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
   test('lists the services', async () => {
     const [reply] = await reflect(version, { list_services: '' })
     expect(reply.list_services_response.service.map(({ name }: { name: string }) => name)).toEqual([
+      'envoy.service.auth.v3.Authorization',
       'envoy.service.rate_limit_quota.v3.RateLimitQuotaService',
       RLS,
       'grpc.health.v1.Health',
@@ -92,13 +93,9 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
 })
 
 test('the descriptors are those of proto/: `npm run descriptors -w packages/service` writes them', () => {
-  const files = [
-    'envoy/service/ratelimit/v3/rls.proto',
-    'envoy/service/rate_limit_quota/v3/rlqs.proto',
-    'grpc/health/v1/health.proto',
-    'grpc/reflection/v1/reflection.proto',
-    'grpc/reflection/v1alpha/reflection.proto',
-  ]
+  const files = readdirSync(PROTO, { recursive: true })
+    .map(String)
+    .filter((file) => file.endsWith('.proto'))
   const written = loadSync(files, { keepCase: true, includeDirs: [PROTO] })
   const held = loadFileDescriptorSetFromBuffer(Buffer.from(DESCRIPTOR_SET, 'base64'), { keepCase: true })
   const shapes = (all: typeof written): Record<string, unknown> =>

@@ -1,5 +1,7 @@
 import type { Readiness } from '../admin/health.ts'
 import { type App, createApp, type Log } from '../app.ts'
+import { AUTH_ROUTE, type AuthParts, authRoute } from '../auth/auth-route.ts'
+import { isAuthUrl } from '../auth/auth-target.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
 import type { ShouldRateLimit } from '../rls/handler.ts'
@@ -11,6 +13,7 @@ import { settleRoutes } from './settle.ts'
 
 export interface HttpParts {
   readonly operations: Operations
+  readonly auth: Pick<AuthParts, 'options' | 'domains'>
   readonly shouldRateLimit: ShouldRateLimit
   readonly readiness: Readiness
   readonly bounds: Bounds
@@ -19,14 +22,15 @@ export interface HttpParts {
   readonly stopping: () => boolean
 }
 
-/** The API over HTTP: every route translates a body, calls one operation, and translates what it answers. */
+/** The API over HTTP: every route translates a request, calls one operation, and translates what it answers. */
 export function httpApp(parts: HttpParts): App {
-  const { operations, bounds, log, stopping } = parts
-  const app = createApp(bounds, log, stopping)
+  const { operations, auth, bounds, log, stopping } = parts
+  const app = createApp(bounds, log, stopping, (url) => (isAuthUrl(url) ? AUTH_ROUTE : url))
   checkRoute(app, operations, bounds)
   batchRoute(app, operations, bounds)
   reserveRoute(app, operations, bounds)
   settleRoutes(app, operations, bounds)
+  authRoute(app, { ...auth, operations, log })
   rateLimitRoutes(app, parts.shouldRateLimit, parts.readiness)
   return app
 }

@@ -4,10 +4,12 @@ import type { Observer } from '@sluice/limiter/events'
 import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
 import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
 import type { LiveRules, Reload } from '../rules/live-rules.ts'
+import type { Stores } from '../stores.ts'
+import { blockKey, type KeyFigures, type NamedKey, peekKey, resetKey } from './one-key.ts'
 import { type ReservationIds, reservationIds } from './reservation-id.ts'
 import { type ReservedAnswer, reserve } from './reserve.ts'
-import { resetPolicy, resetRequest } from './reset.ts'
 import { type ActualCosts, settle } from './settle.ts'
+import { type CheckWithin, checkWithin } from './within.ts'
 
 /**
  * All that the service does, without any transport: one translates what it received into these, calls, and translates
@@ -16,6 +18,8 @@ import { type ActualCosts, settle } from './settle.ts'
  */
 export interface Operations {
   check(question: Question): Promise<Reply>
+  /** The same for a caller who waits for `ms` milliseconds: rules then go by their `on_store_error`. */
+  checkWithin(question: Question, ms: number): Promise<Reply>
   peek(question: Question): Promise<Reply>
   /** Charges an estimate, to be settled by `commit` or `cancel`. */
   reserve(question: Question, ttlMs: number): Promise<ReservedAnswer>
@@ -25,14 +29,19 @@ export interface Operations {
   hold(decisions: readonly Decision[]): Promise<void>
   /** Forgets what a request's keys have used. @returns the names of the policies */
   reset(question: Question): Promise<readonly string[]>
-  /** The same for one key of one policy. */
-  resetPolicy(domain: string, policy: string, key: string): Promise<readonly string[]>
+  /** The same for one key of one policy, by every quota of it. */
+  resetKey(named: NamedKey): Promise<readonly string[]>
+  /** What the key's next request of cost 1 would be answered, by each quota of the policy; nothing is charged. */
+  peekKey(named: NamedKey): Promise<readonly KeyFigures[]>
+  /** Refuses a key for a duration (milliseconds or text), or (0) ends its block, in a policy that can block. */
+  blockKey(named: NamedKey, duration: number | string): Promise<void>
   /** Reads the rulebook again. With a mistake in it the rules in force stay. */
   reload(): Promise<Reload>
 }
 
 export interface OperationParts {
   readonly pipeline: Pipeline<boolean>
+  readonly stores: Pick<Stores, 'store' | 'fallback'>
   readonly rules: LiveRules
   /** Encrypts the ids of reservations: see ServiceOptions. */
   readonly secret?: string | undefined
@@ -49,9 +58,10 @@ const MAX_HELD = 1_000
 
 /** @throws ConfigError for a tarpit above a minute */
 export function createOperations(parts: OperationParts): Operations {
-  const { pipeline, rules, secret, observe, timers = globalThis } = parts
+  const { pipeline, stores, rules, secret, observe, timers = globalThis as unknown as Timers } = parts
   const tarpitMs = parts.tarpit === undefined ? 0 : tarpitOf(parts.tarpit)
-  const room = new WaitingRoom(MAX_HELD, timers as Timers)
+  const room = new WaitingRoom(MAX_HELD, timers)
+  const within: CheckWithin = checkWithin({ pipeline, stores, observe, timers })
   const ids: ReservationIds = reservationIds(secret)
   const node = randomUUID()
   const timed = async <T>({ domain }: Question, answer: () => T | Promise<T>): Promise<T> => {
@@ -62,6 +72,7 @@ export function createOperations(parts: OperationParts): Operations {
   }
   return {
     check: (question) => timed(question, () => pipeline.check(question)),
+    checkWithin: (question, ms) => timed(question, () => within(question, ms)),
     peek: (question) => timed(question, () => pipeline.peek(question)),
     reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, node, question, ttlMs)),
     commit: (id, actual) => settle(pipeline, ids, node, id, actual),
@@ -73,8 +84,10 @@ export function createOperations(parts: OperationParts): Operations {
       const longest = Math.max(0, ...waits)
       if (longest > 0 && room.enter()) await room.wait(longest, parts.leaving)
     },
-    reset: (question) => resetRequest(pipeline, question),
-    resetPolicy: async (domain, policy, key) => resetPolicy(pipeline, rules.live!.rules, domain, policy, key),
+    reset: async (question) => pipeline.reset(question),
+    resetKey: async (named) => resetKey(pipeline, rules.live!.rules, named),
+    peekKey: async (named) => peekKey(pipeline, rules.live!.rules, named),
+    blockKey: async (named, duration) => blockKey(pipeline, rules.live!.rules, named, duration),
     reload: () => rules.reload(),
   }
 }

@@ -14,7 +14,7 @@ export interface ReservedCharge
 }
 
 /** What was reserved. */
-export interface ReservedRequest {
+interface ReservedRequest {
   readonly domain: string
   /** Names the reservation, so that it is settled once. */
   readonly id: string

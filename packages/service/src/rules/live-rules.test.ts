@@ -127,3 +127,22 @@ test('reloads run one at a time, and those that wait are one', async () => {
   expect(await first).toEqual({ result: 'changed' })
   expect(told).toEqual(['changed', 'unchanged'])
 })
+
+test('network rules are for firewalls: a domain of these alone is unknown, and they cannot replace the last limits', async () => {
+  const service = await open(rulesOf('10/hour'))
+  const network = 'domain: net\nnetwork: [{ name: syn, port: 80, key: [ip], limit: 5/second }]\n'
+  await service.folder.write('network.yaml', network)
+  expect(await service.rules.reload()).toEqual({ result: 'unchanged' })
+  const { status } = await post(service.http, '/v1/check', { domain: 'net', request: { ip: '192.0.2.1' } })
+  expect(status).toBe(404)
+  await service.folder.write('network.yaml', network.replaceAll('syn', 'ack'))
+  expect(await change(service, network)).toMatchObject({
+    result: 'refused',
+    error: {
+      problems: [
+        expect.objectContaining({ line: 2, message: expect.stringContaining('network rules alone') }),
+      ],
+    },
+  })
+  expect((await use(service, 1)).body.limit).toBe(10)
+})

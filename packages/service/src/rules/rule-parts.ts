@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Descriptor, Domain, Limit } from '@sluice/limiter/rules'
-import { type LoadOptions, parseRulebook, type RulebookFiles } from '@sluice/rulebook'
+import { type LoadOptions, parseRulebook, RulebookError, type RulebookFiles } from '@sluice/rulebook'
 
 /** A rulebook in parts, each small enough to be handed over while requests wait. */
 export interface RuleParts {
@@ -22,9 +22,9 @@ export interface LoadedDomain {
   readonly digest: string
 }
 
-/** Reads the files' text, and takes the rules apart. @throws RulebookError */
+/** Reads the files' text, and takes the rules apart. @throws RulebookError, also where nothing is for the service */
 export function rulePartsOf(files: RulebookFiles, options: LoadOptions): RuleParts {
-  const domains = parseRulebook(files, options)
+  const domains = withoutNetwork(parseRulebook(files, options))
   const parts: RulePart[] = []
   for (const domain of domains) {
     parts.push({ domain: domain.name, digest: digestOf(JSON.stringify(domain)) })
@@ -38,6 +38,17 @@ export function rulePartsOf(files: RulebookFiles, options: LoadOptions): RulePar
     for (const descriptor of domain.descriptors) add(descriptor, -1)
   }
   return { version: digestOf(JSON.stringify(domains)), parts }
+}
+
+/** Network rules are exported, not decided: a domain of these alone is none here. @throws RulebookError */
+function withoutNetwork(all: readonly Domain[]): Domain[] {
+  const domains = all
+    .map(({ name, limits, descriptors }) => ({ name, limits, descriptors }))
+    .filter(({ limits, descriptors }) => limits.length + descriptors.length > 0)
+  const first = all.flatMap(({ network = [] }) => network)[0]
+  if (domains.length > 0 || first?.source === undefined) return domains
+  const message = 'network rules alone: the service decides none of them; see sluice export nftables'
+  throw new RulebookError([{ ...first.source, message }])
 }
 
 /** Puts the parts together again, as they come. */

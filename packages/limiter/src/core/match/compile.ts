@@ -2,7 +2,7 @@ import { ConfigError } from '../errors.ts'
 import { keyedHash } from '../identify/keyed-hash.ts'
 import { checkOptions, flag, objectOf, textCheck } from '../options.ts'
 import { compileDescriptors, type DescriptorTree } from './descriptor-tree.ts'
-import { type Domain, domainsCheck, type Limit, limitCheck } from './domain.ts'
+import { type Domain, domainsCheck, type Limit, limitCheck, networkLimitCheck } from './domain.ts'
 import { type CompiledLimit, compileLimit, type Setting } from './limit.ts'
 import { naming, planner } from './make-rule.ts'
 import { atOnce, type Pieces } from './pieces.ts'
@@ -89,7 +89,10 @@ function* compiling(domains: readonly Domain[], options: CompileOptions): Pieces
   return Object.freeze({ domains: compiled, setting })
 }
 
-function* compileDomain({ name, limits, descriptors }: Domain, setting: Setting): Pieces<CompiledDomain> {
+function* compileDomain(
+  { name, limits, descriptors, network = [] }: Domain,
+  setting: Setting,
+): Pieces<CompiledDomain> {
   const names = new Set(limits.map((limit) => limit?.name))
   const seen = new Set<string>()
   const compiled: CompiledLimit[] = []
@@ -102,6 +105,11 @@ function* compileDomain({ name, limits, descriptors }: Domain, setting: Setting)
       compiled.push(compileLimit(limit, name, setting))
     })
     yield
+  }
+  for (const rule of network) {
+    naming(`network rule ${JSON.stringify(rule?.name)}`, rule?.source, () =>
+      checkOptions(rule, networkLimitCheck),
+    )
   }
   return {
     name,

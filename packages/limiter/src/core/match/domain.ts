@@ -117,11 +117,37 @@ export interface DescriptorLimit extends LimitOptions {
   readonly replaces: readonly string[]
 }
 
-/** One domain's rules, of both kinds. */
+/** A limit for a firewall (layers 3 and 4): it is exported, and never decided here. */
+export interface NetworkLimit {
+  readonly name: string
+  readonly protocol: 'tcp' | 'udp'
+  /** Ports and ranges of them, from 1 to 65535: `443`, `8000-8010`. */
+  readonly port: readonly string[]
+  /** `ip`, `ip/24`, `ip/24/56`; empty: all clients together. */
+  readonly key: readonly string[]
+  /** `open`: connections at one time. */
+  readonly count: 'connections' | 'packets' | 'open'
+  /** Whole, ≥ 1. */
+  readonly limit: number
+  /** Milliseconds, whole, ≥ 1; absent with `open`. */
+  readonly period?: number
+  /** How many at once, ≥ 1; absent with `open`. */
+  readonly burst?: number
+  readonly onLimit: 'drop' | 'reset'
+  /** What happens to clients that the table has no room for. */
+  readonly onFull: 'open' | 'closed'
+  /** Addresses and CIDRs that are not limited. */
+  readonly exempt: readonly string[]
+  readonly source?: Position
+}
+
+/** One domain's rules, of all kinds. */
 export interface Domain {
   readonly name: string
   readonly limits: readonly Limit[]
   readonly descriptors: readonly Descriptor[]
+  /** Not decided here, but by firewalls. */
+  readonly network?: readonly NetworkLimit[]
 }
 
 const QUOTA = objectOf<Quota>({ ...basePolicyFields, burst: policyFields.burst }, ['limit', 'period'], {
@@ -201,13 +227,36 @@ export const descriptorCheck: OptionCheck = objectOf<Descriptor>(
   ['key', 'shadowMode', 'quotaMode', 'detailedMetric', 'valueToMetric', 'shareThreshold', 'descriptors'],
 )
 
+/** What a network rule may be. */
+export const networkLimitCheck: OptionCheck = objectOf<NetworkLimit>(
+  {
+    name: textCheck,
+    protocol: oneOf('tcp', 'udp'),
+    port: TEXTS,
+    key: TEXTS,
+    count: oneOf('connections', 'packets', 'open'),
+    limit: wholeFrom(1),
+    period: wholeFrom(1),
+    burst: wholeFrom(1),
+    onLimit: oneOf('drop', 'reset'),
+    onFull: oneOf('open', 'closed'),
+    exempt: TEXTS,
+    source: anything,
+  },
+  ['name', 'protocol', 'port', 'key', 'count', 'limit', 'onLimit', 'onFull', 'exempt'],
+)
+
 /** What domains may be; their rules are looked at one by one, to name each. */
 export const domainsCheck: OptionCheck = listOf(
-  objectOf<Domain>({ name: textCheck, limits: listOf(anything), descriptors: listOf(anything) }, [
-    'name',
-    'limits',
-    'descriptors',
-  ]),
+  objectOf<Domain>(
+    {
+      name: textCheck,
+      limits: listOf(anything),
+      descriptors: listOf(anything),
+      network: listOf(anything),
+    },
+    ['name', 'limits', 'descriptors'],
+  ),
   'a list of domains, as loadRulebook gives it',
 )
 
