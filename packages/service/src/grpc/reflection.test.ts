@@ -54,8 +54,9 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
   test('lists the services', async () => {
     const [reply] = await reflect(version, { list_services: '' })
     expect(reply.list_services_response.service.map(({ name }: { name: string }) => name)).toEqual([
-      'envoy.service.auth.v3.Authorization',
       RLS,
+      'envoy.service.auth.v3.Authorization',
+      'envoy.service.rate_limit_quota.v3.RateLimitQuotaService',
       'grpc.health.v1.Health',
       'grpc.reflection.v1.ServerReflection',
       'grpc.reflection.v1alpha.ServerReflection',
