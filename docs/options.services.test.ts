@@ -16,6 +16,7 @@ const DATA: Readonly<Record<string, string>> = {
       'Address',
       'Cidr',
       'CompiledDomain',
+      'CompiledLimit',
       'Decision',
       'Facts',
       'FileProblem',
@@ -118,6 +119,28 @@ const store = new MemoryStore({ clock: new FakeClock() })
 const limiter = createLimiter({ policies: { p: { algorithm: 'gcra', limit: 9, period: '1m' } } })
 const SHOP = { name: 'shop', limits: [], descriptors: [] }
 const rules = compile([SHOP])
+const limited = compile([
+  {
+    name: 'shop',
+    limits: [
+      {
+        name: 'all',
+        key: [],
+        limit: { limit: 9, period: '1m' },
+        algorithm: 'gcra',
+        cost: 1,
+        onLimit: 'deny',
+        mode: 'enforce',
+        onStoreError: 'open',
+        onMissingKey: 'skip',
+        exempt: [],
+        overrides: [],
+        replaces: [],
+      },
+    ],
+    descriptors: [],
+  },
+])
 const plan = planOf({ algorithm: 'gcra', limit: 9, period: '1m' })
 
 /** What users bring along. */
@@ -172,6 +195,8 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   PrefetchStore: ({ PrefetchStore }, options) => new PrefetchStore(store, options),
   loadRulebook: ({ loadRulebook }, options) => loadRulebook([], options),
   matchRequest: ({ matchRequest }, request) => matchRequest(rules, 'shop', request),
+  matchLimit: ({ matchLimit }, request) =>
+    matchLimit(limited, limited.domains.get('shop')!.limits[0]!, request),
   explainRequest: ({ explainRequest }, request) => explainRequest(rules, 'shop', request),
   matchDescriptors: ({ matchDescriptors }, list) => matchDescriptors(rules, 'shop', list),
   explainDescriptors: ({ explainDescriptors }, list) => explainDescriptors(rules, 'shop', list),

@@ -33,6 +33,7 @@ import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
+import { XdsRules } from './xds/xds-rules.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
 export interface ServiceParts {
@@ -41,6 +42,8 @@ export interface ServiceParts {
   /** Absent where the service does not speak gRPC. */
   readonly grpc: GrpcServer | undefined
   readonly rules: LiveRules
+  /** Where the rules come from, if not from files. */
+  readonly xds: XdsRules | undefined
   readonly log: Log
   /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
   readonly live: Live
@@ -83,8 +86,10 @@ export function assemble(
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
   observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
   observers.add(assignments.observe)
+  const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
   const rules = new LiveRules({
     paths: options.rules,
+    read: xds && (() => xds.files),
     settleMs: settleMsOf(options.watch),
     load: { calendarMonths },
     reload,
@@ -159,6 +164,7 @@ export function assemble(
       stopping,
     }),
     rules,
+    xds,
     log,
     live,
     answerHeld: () => leaving.abort(),

@@ -28,10 +28,13 @@ import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
 import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
+import { type XdsOptions, xdsFields } from './xds/xds-options.ts'
 
 export interface ServiceOptions {
   /** Files and folders of the rulebook. */
   readonly rules: readonly string[]
+  /** A server that sends the rules, in place of files: then `rules` is empty. Default: none. */
+  readonly xds?: XdsOptions
   /** Makes `unit: month` of descriptors a month of the calendar, in UTC, in place of 30 days. Default false. */
   readonly calendarMonths?: boolean
   /** Reloads when the files change. Default true. */
@@ -128,6 +131,7 @@ const fromZero = that('milliseconds from 0', (value) => Number.isFinite(value) &
 export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
   {
     rules: listOf(textCheck, 'a list of files and folders'),
+    xds: objectOf<XdsOptions>(xdsFields, ['server']),
     calendarMonths: flag,
     watch: anyOf(flag, objectOf<WatchOptions>({ settleMs: bound, pollMs: bound })),
     store: storeCheck,

@@ -48,6 +48,8 @@ export function createService(options: ServiceOptions): Service {
     throw new ConfigError('grpcTls: files of TLS have no effect without an address for gRPC', {
       path: ['grpcTls'],
     })
+  if (options.xds !== undefined && options.rules.length > 0)
+    throw new ConfigError('rules: files have no effect where a server sends the rules', { path: ['rules'] })
   const { http = DEFAULT_HTTP, admin = DEFAULT_ADMIN, watch = true } = options
   const { drainMs = 10_000, idleMs = 2_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }
@@ -65,6 +67,7 @@ export function createService(options: ServiceOptions): Service {
     const requests = parts.http.requestsInFlight()
     if (started) log.info({ requests }, stoppingText(requests, drainMs))
     watcher?.close()
+    parts.xds?.close()
     stopSeconds()
     parts.live.streams.close()
     parts.answerHeld() // a wait of up to a minute would keep clients, and the process
@@ -80,9 +83,16 @@ export function createService(options: ServiceOptions): Service {
     await drained(parts.admin) // last, so that operators see why the service is not ready
     if (started) log.info('stopped')
   }
+  /** A server that is not there yet is waited for: without rules nothing can be decided. */
+  const firstRules = async (): Promise<Reload> => {
+    if (parts.xds === undefined) return rules.reload()
+    log.info({ server: options.xds!.server }, 'waits for the first rules')
+    await parts.xds.start(() => rules.reload())
+    return { result: 'changed' }
+  }
   const service: Service = {
     async start() {
-      const loaded = await rules.reload()
+      const loaded = await firstRules()
       if (loaded.result === 'refused') throw loaded.error
       await parts.lookAtStore()
       try {
@@ -94,7 +104,7 @@ export function createService(options: ServiceOptions): Service {
           ...(grpc !== undefined && { grpc }),
         }
         stopSeconds = everySecond(parts.live.tick, options.timers)
-        if (watch !== false) {
+        if (watch !== false && parts.xds === undefined) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)
         }
         return urls

@@ -1,8 +1,8 @@
 import { networkInterfaces } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { networksOf, neverBanned, offenderOf } from './offender.ts'
+import { networksOfKey, neverBanned, offenderOf } from './offender.ts'
 
-const NEVER = networksOf(neverBanned(['198.51.100.0/24', '2001:db8:a::1']))
+const NEVER = networksOfKey(neverBanned(['198.51.100.0/24', '2001:db8:a::1']))
 const read = (line: string | undefined) => offenderOf(line, NEVER, 86_400_000)
 
 describe('an offender', () => {

@@ -34,7 +34,7 @@ export function neverBanned(allowed: readonly string[]): readonly string[] {
 }
 
 /** Networks to look addresses up in. */
-export function networksOf(texts: readonly string[]): CidrTrie<string> {
+export function networksOfKey(texts: readonly string[]): CidrTrie<string> {
   return cidrTrie(texts.map((text) => [parseCidr(text)!, text]))
 }
 

@@ -1,7 +1,7 @@
 import { parseCidr } from '@sluice/limiter/address'
 import { TICKS_PER_MS, ticksOf } from '@sluice/limiter/time'
 import { Firewall } from '../ban/firewall.ts'
-import { networksOf, neverBanned, offenderOf } from '../ban/offender.ts'
+import { networksOfKey, neverBanned, offenderOf } from '../ban/offender.ts'
 import { BanQueue } from '../ban/queue.ts'
 import { type Command, defineCommand } from '../command.ts'
 import type { Output } from '../io.ts'
@@ -55,7 +55,7 @@ when it has ended; when it starts, earlier ones are forgotten.`,
     const firewall = new Firewall(io.env)
     await firewall.open(never, sizeFrom(values.size))
     io.stderr.write('bans are in force: table inet sluice_ban\n')
-    const networks = networksOf(never)
+    const networks = networksOfKey(never)
     const queue = new BanQueue(firewall, complaints(io.stderr))
     const stop = (): void => void io.stdin.destroy()
     for (const signal of SIGNALS) io.on(signal, stop)

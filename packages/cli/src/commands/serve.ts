@@ -7,8 +7,9 @@ import { bannerOf } from '../serve/banner.ts'
 import { deadlineWarning } from '../serve/deadline-warning.ts'
 import { flagsOf } from '../serve/flags.ts'
 import { logStream } from '../serve/log-stream.ts'
+import type { ServeSettings } from '../serve/option-row.ts'
 import { SERVE_OPTIONS } from '../serve/options.ts'
-import { samplesOf } from '../serve/sample.ts'
+import { type Sample, samplesOf } from '../serve/sample.ts'
 import { readSettings } from '../serve/settings.ts'
 import { strayVariables } from '../serve/sources.ts'
 import { prepareStore, STORE_NOTES, warnOfPassword } from '../stores.ts'
@@ -53,19 +54,18 @@ ${STORE_NOTES}`,
       )
       close = async () => store.close()
       const log = { level: logLevel, stream: await logStream(io.stdout, logFormat, io.env) }
-      const service = await apply(() => createService({ ...options, store, log }))
-      if (from('rules') === undefined && !existsSync(DEFAULT_RULES))
+      if (options.xds !== undefined && from('rules') !== undefined)
+        throw new UsageError(`${from('rules')} has no effect beside ${from('xds')}: the rules are sent`)
+      const files = options.xds === undefined ? options.rules : []
+      const service = await apply(() => createService({ ...options, rules: files, store, log }))
+      if (files.length > 0 && from('rules') === undefined && !existsSync(DEFAULT_RULES))
         throw new UsageError(`there is no ${DEFAULT_RULES} here: name your rulebook, as in sluice serve FILE`)
-      const { domains, rules } = await loadRulesWith(
-        options.rules,
-        options.calendarMonths ?? false,
-        options.secret,
-      )
+      const samples = files.length === 0 ? [] : await samplesIn(options)
       const found = await problem()
       if (found !== undefined) warn(`the store does not answer: ${found}\n${UNTIL_THEN}`)
       const addresses = await apply(() => service.start())
       const stopped = untilStopped(service, io) // signals may arrive as soon as the banner is printed
-      io.stderr.write(bannerOf(addresses, samplesOf(domains, rules)))
+      io.stderr.write(bannerOf(addresses, samples))
       await stopped
       return 0
     } finally {
@@ -73,6 +73,15 @@ ${STORE_NOTES}`,
     }
   },
 })
+
+async function samplesIn({
+  rules: paths,
+  calendarMonths = false,
+  secret,
+}: Pick<ServeSettings, 'rules' | 'calendarMonths' | 'secret'>): Promise<readonly Sample[]> {
+  const { domains, rules } = await loadRulesWith(paths, calendarMonths, secret)
+  return samplesOf(domains, rules)
+}
 
 interface Running {
   stop(): Promise<void>

@@ -97,6 +97,31 @@ describe('the variables of envoyproxy/ratelimit', () => {
     })
   })
 
+  it('of xDS are those of the server that sends the rules', async () => {
+    const { settings } = await settingsOf({
+      CONFIG_TYPE: 'GRPC_XDS_SOTW',
+      CONFIG_GRPC_XDS_SERVER_URL: 'envoy-gateway:18001',
+      CONFIG_GRPC_XDS_NODE_ID: 'ratelimit-1',
+      CONFIG_GRPC_XDS_NODE_METADATA: 'zone=a,role=edge',
+      CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: 'x-a:1',
+      CONFIG_GRPC_XDS_SERVER_USE_TLS: 'true',
+      CONFIG_GRPC_XDS_CLIENT_TLS_CERT: '/certs/tls.crt',
+      CONFIG_GRPC_XDS_CLIENT_TLS_KEY: '/certs/tls.key',
+      CONFIG_GRPC_XDS_SERVER_TLS_CACERT: '/certs/ca.crt',
+      CONFIG_GRPC_XDS_SERVER_TLS_SAN: 'envoy-gateway',
+    })
+    expect(settings.xds).toEqual({
+      server: 'envoy-gateway:18001',
+      node: 'ratelimit-1',
+      metadata: { zone: 'a', role: 'edge' },
+      headers: { 'x-a': '1' },
+      ca: '/certs/ca.crt',
+      cert: '/certs/tls.crt',
+      key: '/certs/tls.key',
+      serverName: 'envoy-gateway',
+    })
+  })
+
   it('count less than flags and SLUICE_ variables, and not at all without being asked for', async () => {
     const { settings } = await settingsOf(
       { PORT: '1', GRPC_PORT: '2', SLUICE_HTTP: '127.0.0.1:3' },
@@ -117,7 +142,6 @@ describe('the variables of envoyproxy/ratelimit', () => {
       'BACKEND_TYPE is not supported: counters are kept in memory or in a Redis',
     ],
     [{ REDIS_PERSECOND: 'true' }, 'REDIS_PERSECOND is not supported'],
-    [{ CONFIG_TYPE: 'GRPC_XDS_SOTW' }, 'CONFIG_TYPE is not supported: the rules are files'],
     [{ CACHE_KEY_PREFIX: 'a' }, 'CACHE_KEY_PREFIX is not supported: give each service a database of its own'],
     [{ SHADOW_MODE: 'yes' }, 'SHADOW_MODE must be true or false, not "yes"'],
     [

@@ -43,6 +43,10 @@ export function givenByEnvoyRatelimit({ env, stderr }: Pick<Io, 'env' | 'stderr'
     'RUNTIME_APPDIRECTORY',
   )
   put('http', hostAndPort(of('HOST', '0.0.0.0'), of('PORT', '8080')), 'PORT', 'HOST')
+  if (set.get('CONFIG_TYPE')?.toUpperCase() === 'GRPC_XDS_SOTW') {
+    given.delete('rules')
+    for (const [setting, texts] of xdsSettings(set)) given.set(setting, texts)
+  }
   const socket = set.get('GRPC_UDS')
   put(
     'grpc',
@@ -82,6 +86,35 @@ const TLS = [
   ['grpc-key', 'GRPC_SERVER_TLS_KEY'],
   ['grpc-client-ca', 'GRPC_CLIENT_TLS_CACERT'],
   ['grpc-client-name', 'GRPC_CLIENT_TLS_SAN'],
+] as const
+
+/** Where the rules are sent from. */
+function xdsSettings(set: ReadonlyMap<string, string>): [string, GivenText[]][] {
+  const named = (setting: string, name: string, standard?: string): [string, GivenText[]][] => {
+    const text = set.get(name) ?? standard
+    return text === undefined ? [] : [[setting, [{ text, from: name }]]]
+  }
+  const listed = (setting: string, name: string): [string, GivenText[]][] => {
+    const texts = set.get(name)?.split(',') ?? []
+    return texts.length === 0
+      ? []
+      : [[setting, texts.map((text) => ({ text: text.replace(/^(\s*[\w-]+):/, '$1='), from: name }))]]
+  }
+  const tls = isTrue(set, 'CONFIG_GRPC_XDS_SERVER_USE_TLS')
+  return [
+    ...named('xds', 'CONFIG_GRPC_XDS_SERVER_URL', 'localhost:18000'),
+    ...named('xds-node', 'CONFIG_GRPC_XDS_NODE_ID'),
+    ...listed('xds-metadata', 'CONFIG_GRPC_XDS_NODE_METADATA'),
+    ...listed('xds-header', 'CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS'),
+    ...(tls ? XDS_TLS.flatMap(([setting, name]) => named(setting, name)) : []),
+  ]
+}
+
+const XDS_TLS = [
+  ['xds-ca', 'CONFIG_GRPC_XDS_SERVER_TLS_CACERT'],
+  ['xds-cert', 'CONFIG_GRPC_XDS_CLIENT_TLS_CERT'],
+  ['xds-key', 'CONFIG_GRPC_XDS_CLIENT_TLS_KEY'],
+  ['xds-name', 'CONFIG_GRPC_XDS_SERVER_TLS_SAN'],
 ] as const
 
 function isTrue(set: ReadonlyMap<string, string>, name: string): boolean {

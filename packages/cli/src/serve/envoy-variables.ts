@@ -52,7 +52,7 @@ function duration(value: string, name: string): string {
 
 const METRICS = 'metrics are at /metrics of the admin address, for Prometheus'
 const MEMCACHE = 'counters are kept in memory or in a Redis'
-const XDS = 'the rules are files'
+const XDS_WAITS = 'a server of rules is asked again after 1 s, then less often, up to 30 s'
 const POOL = 'one connection is enough, commands go in batches'
 const TLS_FILES = 'a Redis over TLS is checked by the authorities of the system; NODE_EXTRA_CA_CERTS adds one'
 const TRACING = 'the service sends no traces'
@@ -115,8 +115,8 @@ export const variables: ReadonlyMap<string, EnvoyVariable> = new Map<string, Env
     'LOG_FORMAT',
     oneOf({ JSON: setting('log-format', () => 'json'), TEXT: setting('log-format', () => 'pretty') }),
   ],
-  ['CONFIG_TYPE', oneOf({ FILE: taken, GRPC_XDS_SOTW: refused(XDS) })],
-  ['FORCE_START_WITHOUT_INITIAL_CONFIG', flag(refused('the service does not start without rules'))],
+  ['CONFIG_TYPE', oneOf({ FILE: taken, GRPC_XDS_SOTW: taken })],
+  ['FORCE_START_WITHOUT_INITIAL_CONFIG', flag(noted('the service listens as soon as it has rules'))],
   ['RUNTIME_IGNOREDOTFILES', flag(noted('files are read that end in .yaml or .yml'))],
   [
     'RUNTIME_WATCH_ROOT',
@@ -219,14 +219,14 @@ export const variables: ReadonlyMap<string, EnvoyVariable> = new Map<string, Env
     'CLIENT_TLS_KEY',
     'SERVER_TLS_CACERT',
     'SERVER_TLS_SAN',
-  ].map((name) => [`CONFIG_GRPC_XDS_${name}`, noted(XDS)] as const),
+  ].map((name) => [`CONFIG_GRPC_XDS_${name}`, taken] as const),
   ...[
     'XDS_CLIENT_BACKOFF_INITIAL_INTERVAL',
     'XDS_CLIENT_BACKOFF_MAX_INTERVAL',
     'XDS_CLIENT_BACKOFF_RANDOM_FACTOR',
     'XDS_CLIENT_BACKOFF_JITTER',
     'XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES',
-  ].map((name) => [name, noted(XDS)] as const),
+  ].map((name) => [name, noted(XDS_WAITS)] as const),
 ])
 
 export const KNOWN: readonly string[] = [...variables.keys()]

@@ -160,7 +160,7 @@ describe('a descriptor that cannot be meant', () => {
     ['{ unit: day, requests_per_unit: 5, lease: 6 }', '4:59: a lease of 6 never fits into 5'],
     [
       '{ unit: day, requests_per_unit: 5, assign: rlqs }',
-      '4:67: assigning is not supported by fixed-window: what proxies can keep is a token-bucket',
+      '4:60: assigning is not supported by fixed-window: what proxies can keep is a token-bucket',
     ],
     ['{ unlimited: true, lease: 2 }', '4:36: "lease" has no effect beside unlimited'],
     ['{ unlimited: true, burst: 9 }', '4:36: "burst" has no effect beside unlimited'],

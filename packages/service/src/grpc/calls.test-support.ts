@@ -11,7 +11,7 @@ import { bench, type ServiceBench } from '../testing.ts'
 import { definitions, serviceOf } from './definitions.ts'
 
 /** A request as tests write it: `entries` are pairs. */
-export interface Asked {
+interface Asked {
   readonly domain?: string
   readonly descriptors?: readonly object[]
   readonly hits_addend?: number

@@ -13,3 +13,13 @@ export function definitions(options: Options = {}): PackageDefinition {
 export function serviceOf(all: PackageDefinition, name: string): ServiceDefinition {
   return all[name] as ServiceDefinition
 }
+
+/** How a message is read and written. */
+export interface MessageCodec {
+  deserialize(bytes: Buffer): object
+  serialize(message: object): Buffer
+}
+
+export function messageOf(all: PackageDefinition, name: string): MessageCodec {
+  return all[name] as unknown as MessageCodec
+}

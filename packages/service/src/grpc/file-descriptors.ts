@@ -2,7 +2,6 @@
 export interface FileSymbols {
   readonly name: string
   readonly imports: readonly string[]
-  readonly services: readonly string[]
   /** Messages, fields, enums and their values, services and methods, at every depth. */
   readonly symbols: readonly string[]
   /** A FileDescriptorProto as protoc wrote it. */
@@ -13,15 +12,13 @@ export interface FileSymbols {
 export function filesOf(set: Buffer): readonly FileSymbols[] {
   return parts(set, 1).map((bytes) => {
     const scope = text(bytes, 2)
-    const services = parts(bytes, 6)
     return {
       name: text(bytes, 1),
       imports: parts(bytes, 3).map(String),
-      services: services.map((service) => within(scope, text(service, 1))),
       symbols: [
         ...parts(bytes, 4).flatMap((message) => symbolsOfMessage(message, scope)),
         ...parts(bytes, 5).flatMap((each) => symbolsOfEnum(each, scope)),
-        ...services.flatMap((service) => named(service, scope, 2)),
+        ...parts(bytes, 6).flatMap((service) => named(service, scope, 2)),
       ],
       bytes,
     }

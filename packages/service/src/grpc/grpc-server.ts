@@ -55,6 +55,7 @@ const PING_EVERY = 60_000
 const RLS = 'envoy.service.ratelimit.v3.RateLimitService'
 const RLQS = 'envoy.service.rate_limit_quota.v3.RateLimitQuotaService'
 const AUTHORIZATION = 'envoy.service.auth.v3.Authorization'
+const HEALTH = 'grpc.health.v1.Health'
 const REFLECTIONS = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection']
 
 /** @throws ConfigError for files of TLS that cannot be used */
@@ -76,8 +77,9 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
   add(RLS, { ShouldRateLimit: boundedCall(parts, parts.shouldRateLimit) })
   add(AUTHORIZATION, { Check: boundedCall(parts, parts.authorizationCheck) })
   add(RLQS, { StreamRateLimitQuotas: quotaStream(parts) })
-  add('grpc.health.v1.Health', healthService(parts.readiness))
-  for (const name of REFLECTIONS) add(name, { ServerReflectionInfo: reflection() })
+  add(HEALTH, healthService(parts.readiness))
+  const named = [RLS, AUTHORIZATION, RLQS, HEALTH, ...REFLECTIONS]
+  for (const name of REFLECTIONS) add(name, { ServerReflectionInfo: reflection(named) })
   const secured = tls === undefined ? undefined : fileCredentials(tls, log)
   return {
     async listen(address) {

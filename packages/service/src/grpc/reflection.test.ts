@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadFileDescriptorSetFromBuffer, loadSync } from '@grpc/proto-loader'
@@ -92,13 +92,9 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
 })
 
 test('the descriptors are those of proto/: `npm run descriptors -w packages/service` writes them', () => {
-  const files = [
-    'envoy/service/auth/v3/external_auth.proto',
-    'envoy/service/ratelimit/v3/rls.proto',
-    'grpc/health/v1/health.proto',
-    'grpc/reflection/v1/reflection.proto',
-    'grpc/reflection/v1alpha/reflection.proto',
-  ]
+  const files = readdirSync(PROTO, { recursive: true })
+    .map(String)
+    .filter((file) => file.endsWith('.proto'))
   const written = loadSync(files, { keepCase: true, includeDirs: [PROTO] })
   const held = loadFileDescriptorSetFromBuffer(Buffer.from(DESCRIPTOR_SET, 'base64'), { keepCase: true })
   const shapes = (all: typeof written): Record<string, unknown> =>

@@ -19,8 +19,11 @@ const MOST_REQUESTS = 10_000
 /**
  * Server reflection, of either version. It answers with the real descriptors of files, and with all that they import:
  * clients in Go resolve `google.protobuf` wrappers by them.
+ * @param services that the server has
  */
-export function reflection(): handleBidiStreamingCall<ReflectionRequest, ReflectionResponse> {
+export function reflection(
+  services: readonly string[],
+): handleBidiStreamingCall<ReflectionRequest, ReflectionResponse> {
   const files = filesOf(Buffer.from(DESCRIPTOR_SET, 'base64'))
   return (call) => {
     let requests = 0
@@ -32,18 +35,25 @@ export function reflection(): handleBidiStreamingCall<ReflectionRequest, Reflect
         })
         return
       }
-      call.write({ valid_host: request.host ?? '', original_request: request, ...answerTo(request, files) })
+      call.write({
+        valid_host: request.host ?? '',
+        original_request: request,
+        ...answerTo(request, files, services),
+      })
     })
     call.on('end', () => call.end())
     call.on('error', () => undefined)
   }
 }
 
-function answerTo(request: ReflectionRequest, files: readonly FileSymbols[]): ReflectionResponse {
+function answerTo(
+  request: ReflectionRequest,
+  files: readonly FileSymbols[],
+  services: readonly string[],
+): ReflectionResponse {
   const { file_by_filename: name, file_containing_symbol: symbol } = request
   if (request.list_services !== undefined) {
-    const service = files.flatMap(({ services }) => services.map((each) => ({ name: each })))
-    return { list_services_response: { service } }
+    return { list_services_response: { service: services.map((each) => ({ name: each })) } }
   }
   const type = request.all_extension_numbers_of_type
   if (type !== undefined) {

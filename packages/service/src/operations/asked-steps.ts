@@ -19,7 +19,7 @@ export interface AskedStep {
   own: number
 }
 
-export interface AskedStatus {
+interface AskedStatus {
   /** Absent where no limit matched, or another replaces it. */
   readonly limit?: MatchedLimit | undefined
   /** Where among the steps; −1 where nothing is counted. */

@@ -27,7 +27,7 @@ export class Looks {
 }
 
 /** What the limit itself says: the larger one has a unit more, used or not; waits are the same. */
-export function ownFigures(figures: StepFigures, { rule: { plan } }: Step): StepFigures {
+function ownFigures(figures: StepFigures, { rule: { plan } }: Step): StepFigures {
   const { remaining } = figures
   return {
     ...figures,

@@ -1,12 +1,12 @@
-import { isNothing, NOTHING, type Part } from './holder.ts'
+import { type BucketPart, isNothing, NOTHING } from './holder.ts'
 import { sharesOf } from './shares.ts'
 
 /** One who is to have a part of a quota. */
 export interface Claim {
   /** What it is to have in the end. */
-  readonly wanted: Part
+  readonly wanted: BucketPart
   /** What it may go by now, whatever it is told. */
-  readonly held: Part
+  readonly held: BucketPart
 }
 
 /**
@@ -14,7 +14,7 @@ export interface Claim {
  * less. Whoever wants more gets a part of what nobody holds: not of what another one still holds, and will not much longer.
  * @param room the quota without what cannot be changed now
  */
-export function apportioned(claims: readonly Claim[], room: Part): readonly Part[] {
+export function apportioned(claims: readonly Claim[], room: BucketPart): readonly BucketPart[] {
   const tokens = numbers(claims, room, 'tokens')
   const burst = numbers(claims, room, 'burst')
   return claims.map((_, i) => {
@@ -23,7 +23,7 @@ export function apportioned(claims: readonly Claim[], room: Part): readonly Part
   })
 }
 
-function numbers(claims: readonly Claim[], room: Part, of: keyof Part): readonly number[] {
+function numbers(claims: readonly Claim[], room: BucketPart, of: keyof BucketPart): readonly number[] {
   const kept = claims.map(({ wanted, held }) => Math.min(wanted[of], held[of]))
   // More is held than there is: the limit was lowered.
   if (sum(kept) > room[of]) return sharesOf(Math.max(0, room[of]), kept, 0)

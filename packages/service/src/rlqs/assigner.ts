@@ -24,7 +24,7 @@ export interface AssignBounds {
 /** Why reports are passed over: their buckets get no assignment. */
 export type PassedOver = 'unknown' | 'unreadable' | 'too many'
 
-interface Entry {
+interface BucketEntry {
   readonly holder: Holder
   readonly domain: string
   counter: Counter
@@ -44,12 +44,12 @@ const MOST_DOMAIN = 256
  */
 export class Assigner {
   readonly #settings: AssignSettings & AssignBounds
-  readonly #streams = new Map<Stream, Map<string, Entry>>()
+  readonly #streams = new Map<Stream, Map<string, BucketEntry>>()
   readonly #counters = new Map<string, Counter>()
   #startedAt = Number.NEGATIVE_INFINITY
   #find: FindTarget
   /** Buckets that were not held against the present rules yet. */
-  #stale: Entry[] = []
+  #stale: BucketEntry[] = []
   #buckets = 0
   #unsent = new Map<Stream, Action[]>()
   readonly uses: PolicyUses = new PolicyUses()
@@ -126,7 +126,7 @@ export class Assigner {
     this.#flush()
   }
 
-  #reported({ holder, counter, domain }: Entry, usage: Usage, now: number): void {
+  #reported({ holder, counter, domain }: BucketEntry, usage: Usage, now: number): void {
     const requests = usage.allowed + usage.denied
     this.uses.count(domain, counter.target.policy, usage.allowed, usage.denied)
     if (requests > 0) {
@@ -187,7 +187,7 @@ export class Assigner {
     this.#buckets += counter.leases - leases - 1
   }
 
-  #refind(entry: Entry, now: number): void {
+  #refind(entry: BucketEntry, now: number): void {
     const { holder, domain, counter } = entry
     const entries = this.#streams.get(holder.stream)
     if (entries?.get(holder.name) !== entry) return

@@ -3,6 +3,7 @@ import {
   type Action,
   type Assignment,
   arrivalOf,
+  type BucketPart,
   type Holder,
   heldBy,
   isNothing,
@@ -10,8 +11,7 @@ import {
   isSame,
   type Lease,
   NOTHING,
-  type Part,
-  settle,
+  settleHolder,
 } from './holder.ts'
 import { rescaled } from './quota.ts'
 import { sharesOf } from './shares.ts'
@@ -21,7 +21,7 @@ import type { Target } from './target.ts'
 export interface AssignSettings {
   /** For how long an assignment is good: whole seconds. */
   readonly ttlMs: number
-  /** Part of an even share that a bucket without requests keeps: from 0 to 1. */
+  /** BucketPart of an even share that a bucket without requests keeps: from 0 to 1. */
   readonly least: number
   /** In this time what is sent on an open stream has arrived. */
   readonly deliveryMs: number
@@ -81,7 +81,7 @@ export class Counter {
   held(now: number): { tokens: number; burst: number } {
     let tokens = 0
     let burst = 0
-    const add = (part: Part): void => {
+    const add = (part: BucketPart): void => {
       tokens += part.tokens
       burst += part.burst
     }
@@ -98,7 +98,7 @@ export class Counter {
     this.#isNew = true
     this.dueAt = 0
     if (typeof quota === 'string') return
-    const convert = <P extends Part>(part: P): P => ({
+    const convert = <P extends BucketPart>(part: P): P => ({
       ...part,
       tokens: typeof old === 'string' ? part.tokens : rescaled(part.tokens, old, quota),
     })
@@ -151,7 +151,7 @@ export class Counter {
     }
     const { ttlMs, deliveryMs } = this.#settings
     this.#leases = this.#leases.filter(({ until }) => until > now)
-    for (const holder of this.holders) settle(holder, now, deliveryMs)
+    for (const holder of this.holders) settleHolder(holder, now, deliveryMs)
     const leaseEnds = this.#leases.map(({ until }) => until)
     this.dueAt = Math.min(now + ttlMs / RENEWALS, ...leaseEnds)
     this.#abandonIdle(now, outlet)
@@ -174,7 +174,7 @@ export class Counter {
   }
 
   /** What each is to have, where that is not nearly what it is to have already. */
-  #want(holders: readonly Holder[], { tokens, burst }: Part): void {
+  #want(holders: readonly Holder[], { tokens, burst }: BucketPart): void {
     const known = holders.flatMap(({ demand }) => demand.perSecond ?? [])
     const mean = known.reduce((sum, each) => sum + each, 0) / (known.length || 1)
     const weights = holders.map(({ demand }) => demand.perSecond ?? mean)
@@ -193,7 +193,7 @@ export class Counter {
   }
 
   /** What each can be told now. */
-  #next(holders: readonly Holder[], quota: Part, now: number): readonly Part[] {
+  #next(holders: readonly Holder[], quota: BucketPart, now: number): readonly BucketPart[] {
     const ready = holders.filter((holder) => isReady(holder, now))
     const claims = ready.map((holder) => ({
       wanted: holder.wanted,
@@ -211,7 +211,7 @@ export class Counter {
   }
 
   /** Sends what is new or due for renewal. */
-  #send(holder: Holder, part: Part, assignment: Assignment, now: number, outlet: Outlet): void {
+  #send(holder: Holder, part: BucketPart, assignment: Assignment, now: number, outlet: Outlet): void {
     const { ttlMs, deliveryMs } = this.#settings
     const isDue = holder.renew || now - holder.sentAt >= ttlMs / RENEWALS
     if (holder.assigned !== undefined && isSame(holder.assigned, part) && !isDue) {

@@ -14,12 +14,12 @@ export type Assignment =
     }
 
 /** Parts of a quota. */
-export interface Part {
+export interface BucketPart {
   readonly tokens: number
   readonly burst: number
 }
 
-export const NOTHING: Part = { tokens: 0, burst: 0 }
+export const NOTHING: BucketPart = { tokens: 0, burst: 0 }
 
 /** What is sent to a proxy about one bucket: what it is assigned for how long, or that nothing is known of it any more. */
 export interface Action {
@@ -46,11 +46,11 @@ export interface Holder {
   /** When it last had requests. */
   usedAt: number
   /** What it is to get as soon as that is free. */
-  wanted: Part
+  wanted: BucketPart
   /** What it was sent last, of a quota; `undefined` before that. */
-  assigned: Part | undefined
+  assigned: BucketPart | undefined
   /** What it may still go by until what replaced it has arrived. */
-  replaced: Part
+  replaced: BucketPart
   replacedAt: number
   sentAt: number
   /** The next sending is due at once, whatever it says. */
@@ -62,7 +62,7 @@ export interface Holder {
 }
 
 /** What a proxy that cannot be reached any more may still go by. */
-export interface Lease extends Part {
+export interface Lease extends BucketPart {
   /** Of a proxy that can be known again. */
   readonly proxy: string | undefined
   readonly name: string
@@ -70,13 +70,13 @@ export interface Lease extends Part {
 }
 
 /** The most that a bucket's proxy may go by now. */
-export function heldBy(holder: Holder, now: number, deliveryMs: number): Part {
+export function heldBy(holder: Holder, now: number, deliveryMs: number): BucketPart {
   const { assigned = NOTHING, replaced, replacedAt } = holder
   return now < arrivalOf(holder, replacedAt, now, deliveryMs) ? larger(assigned, replaced) : assigned
 }
 
 /** Forgets what was replaced, once what replaced it has arrived: something else that waits later changes nothing of that. */
-export function settle(holder: Holder, now: number, deliveryMs: number): void {
+export function settleHolder(holder: Holder, now: number, deliveryMs: number): void {
   if (now >= arrivalOf(holder, holder.replacedAt, now, deliveryMs))
     holder.replaced = holder.assigned ?? NOTHING
 }
@@ -91,15 +91,15 @@ export function isReady({ stream }: Holder, now: number): boolean {
   return stream.busyUntil(now) < now
 }
 
-export function larger(a: Part, b: Part): Part {
+function larger(a: BucketPart, b: BucketPart): BucketPart {
   return { tokens: Math.max(a.tokens, b.tokens), burst: Math.max(a.burst, b.burst) }
 }
 
-export function isSame(a: Part | undefined, b: Part): boolean {
+export function isSame(a: BucketPart | undefined, b: BucketPart): boolean {
   return a?.tokens === b.tokens && a.burst === b.burst
 }
 
 /** A bucket without tokens, or into which none flow, refuses all. */
-export function isNothing({ tokens, burst }: Part): boolean {
+export function isNothing({ tokens, burst }: BucketPart): boolean {
   return tokens === 0 || burst === 0
 }

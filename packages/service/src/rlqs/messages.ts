@@ -2,7 +2,7 @@ import type { Usage } from './assigner.ts'
 import type { Action, Assignment } from './holder.ts'
 
 /** A Duration of protocol buffers; what is 0 may be missing. */
-interface Duration {
+interface ProtoDuration {
   readonly seconds?: number
   readonly nanos?: number
 }
@@ -18,7 +18,7 @@ export interface UsageReports {
   readonly domain?: string
   readonly bucket_quota_usages?: readonly {
     readonly bucket_id?: { readonly bucket?: readonly MapEntry[] } | null
-    readonly time_elapsed?: Duration | null
+    readonly time_elapsed?: ProtoDuration | null
     readonly num_requests_allowed?: number
     readonly num_requests_denied?: number
   }[]
@@ -38,7 +38,7 @@ export function usagesOf({ bucket_quota_usages: usages = [] }: UsageReports): re
   }))
 }
 
-export function responseOf(actions: readonly Action[]): QuotaResponse {
+export function quotaResponseOf(actions: readonly Action[]): QuotaResponse {
   return {
     bucket_action: actions.map(({ bucket, assignment, ttlMs }) => ({
       bucket_id: { bucket: Object.entries(bucket).map(([key, value]) => ({ key, value })) },

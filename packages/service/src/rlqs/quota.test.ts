@@ -1,15 +1,15 @@
 import { planOf } from '@sluice/limiter/algorithms'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Quota, quotaOf, rescaled } from './quota.ts'
+import { quotaOf, type RlqsQuota, rescaled } from './quota.ts'
 
-function quota(limit: number, period: string | number, burst?: number, nodes = 1): Quota | undefined {
+function quota(limit: number, period: string | number, burst?: number, nodes = 1): RlqsQuota | undefined {
   const policy = { algorithm: 'token-bucket' as const, limit, period, ...(burst !== undefined && { burst }) }
   return quotaOf(planOf(policy), nodes)
 }
 
 describe('the quota of a limit', () => {
-  it.each<[string, Quota | undefined, Quota | undefined]>([
+  it.each<[string, RlqsQuota | undefined, RlqsQuota | undefined]>([
     ['100/second', quota(100, '1s'), { tokens: 1_000, seconds: 10, burst: 100 }],
     ['10/100ms', quota(10, '100ms'), { tokens: 1_000, seconds: 10, burst: 10 }],
     ['5/minute', quota(5, '1m', 2), { tokens: 1_000, seconds: 12_000, burst: 2 }],

@@ -1,7 +1,7 @@
 import type { Rule } from '@sluice/limiter/decide'
 
 /** What may be assigned of one counter, at most and all together. */
-export interface Quota {
+export interface RlqsQuota {
   /** Tokens that arrive in `seconds`. Whole, from 1. */
   readonly tokens: number
   /** Whole, from 1: Envoy cuts fractions of a second off. */
@@ -26,7 +26,7 @@ const SECOND = 1_000_000n
 export function quotaOf(
   { limit, period, unit, capacity }: Pick<Rule['plan'], 'limit' | 'period' | 'unit' | 'capacity'>,
   nodes: number,
-): Quota | undefined {
+): RlqsQuota | undefined {
   const burst = Math.min(Math.floor(capacity / nodes), Number(MOST_TOKENS))
   if (limit === 0 || burst === 0) return undefined
   // `rate` tokens arrive in `ticks` microseconds.
@@ -45,7 +45,7 @@ export function quotaOf(
 }
 
 /** The same tokens of another quota in this one's time, rounded up. */
-export function rescaled(tokens: number, from: Quota, to: Quota): number {
+export function rescaled(tokens: number, from: RlqsQuota, to: RlqsQuota): number {
   if (from.seconds === to.seconds) return tokens
   const seconds = BigInt(from.seconds)
   return Number((BigInt(tokens) * BigInt(to.seconds) + seconds - 1n) / seconds)

@@ -2,7 +2,7 @@ import { type ServerDuplexStream, status } from '@grpc/grpc-js'
 import { startTimer } from '@sluice/limiter/time'
 import type { Assigner } from './assigner.ts'
 import type { Action, Stream } from './holder.ts'
-import { type QuotaResponse, responseOf, type UsageReports, usagesOf } from './messages.ts'
+import { type QuotaResponse, quotaResponseOf, type UsageReports, usagesOf } from './messages.ts'
 
 export type QuotaCall = ServerDuplexStream<UsageReports, QuotaResponse>
 
@@ -67,7 +67,7 @@ class QuotaStream implements Stream {
   readonly send = (actions: readonly Action[]): void => {
     if (!this.#call.writable) return
     this.#waiting.push(performance.now())
-    this.#call.write(responseOf(actions), () => {
+    this.#call.write(quotaResponseOf(actions), () => {
       const written = this.#waiting.shift()!
       const now = performance.now()
       if (now - written > LATE_MS) this.#lateUntil = now

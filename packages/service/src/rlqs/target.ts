@@ -9,7 +9,7 @@ import {
   type Rules,
 } from '@sluice/limiter/rules'
 import type { BucketId } from './bucket-id.ts'
-import { type Quota, quotaOf } from './quota.ts'
+import { quotaOf, type RlqsQuota } from './quota.ts'
 
 /** What a bucket is held to. */
 export type Target = {
@@ -18,7 +18,7 @@ export type Target = {
   /** Buckets of one counter share what is assigned of it. */
   readonly counter: string
   /** A quota to share; or the same for all who ask. */
-  readonly quota: Quota | 'ALLOW_ALL' | 'DENY_ALL'
+  readonly quota: RlqsQuota | 'ALLOW_ALL' | 'DENY_ALL'
   /** The bucket lacks a part of the limit's key, and so the limit does not apply. */
   readonly missing?: true
 }

@@ -208,7 +208,7 @@ export function edge(options: EdgeOptions): (ports: EnvoyPorts) => object {
 }
 
 /** For a cluster that speaks HTTP/2 alone. */
-export const HTTP2 = {
+const HTTP2 = {
   typed_extension_protocol_options: {
     'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
       '@type': `${TYPE}.upstreams.http.v3.HttpProtocolOptions`,
@@ -217,7 +217,7 @@ export const HTTP2 = {
   },
 }
 
-export function cluster(name: string, port: number): object {
+function cluster(name: string, port: number): object {
   return {
     name,
     load_assignment: {

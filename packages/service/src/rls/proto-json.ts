@@ -6,10 +6,9 @@ import {
   type RateLimitDescriptor,
   type RateLimitRequest,
   type RateLimitResponse,
-  type StructMessage,
   UNITS,
-  type ValueMessage,
 } from './messages.ts'
+import { jsonOfStruct } from './struct.ts'
 
 type Reader<T> = (value: unknown, path: string) => T
 type JsonFields = Readonly<Record<string, unknown>>
@@ -111,7 +110,7 @@ export function responseToJson(response: RateLimitResponse): JsonFields {
     statuses: statuses.map(statusToJson),
     ...(response_headers_to_add.length > 0 && { responseHeadersToAdd: response_headers_to_add }),
     ...(request_headers_to_add.length > 0 && { requestHeadersToAdd: request_headers_to_add }),
-    ...(dynamic_metadata && { dynamicMetadata: structToJson(dynamic_metadata) }),
+    ...(dynamic_metadata && { dynamicMetadata: jsonOfStruct(dynamic_metadata) }),
   }
 }
 
@@ -136,14 +135,4 @@ function limitToJson({ requests_per_unit, unit: number, name, unit_multiplier }:
     ...(number > 0 && { unit: UNITS[number]!.toUpperCase() }),
     ...(unit_multiplier && { unitMultiplier: unit_multiplier.value }),
   }
-}
-
-function structToJson({ fields: own }: StructMessage): JsonFields {
-  return Object.fromEntries(own.map(({ key, value }) => [key, valueToJson(value)]))
-}
-
-function valueToJson(value: ValueMessage): unknown {
-  if ('struct_value' in value) return structToJson(value.struct_value)
-  if ('list_value' in value) return value.list_value.values.map(valueToJson)
-  return 'null_value' in value ? null : Object.values(value)[0]
 }

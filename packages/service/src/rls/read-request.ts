@@ -15,7 +15,7 @@ export interface RequestBounds {
  * More than Envoy sends with its own bounds: its headers have 60 KiB at most. A request that is refused here passes
  * Envoy, so no client may be able to make one.
  */
-export const REQUEST_BOUNDS: RequestBounds = { maxDescriptors: 128, maxEntries: 128, maxTextLength: 65_536 }
+const REQUEST_BOUNDS: RequestBounds = { maxDescriptors: 128, maxEntries: 128, maxTextLength: 65_536 }
 
 /**
  * What a request of Envoy's asks.

@@ -13,3 +13,15 @@ function valueMessage(value: unknown): ValueMessage {
   if (typeof value === 'object' && value !== null) return { struct_value: structOf({ ...value }) }
   return { null_value: 0 }
 }
+
+/** The JSON object that a Struct is. */
+export function jsonOfStruct({ fields = [] }: Partial<StructMessage>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(fields.map(({ key, value }) => [key, jsonOfValue(value)]))
+}
+
+function jsonOfValue(value: ValueMessage | undefined): unknown {
+  if (value === undefined || 'null_value' in value) return null
+  if ('struct_value' in value) return jsonOfStruct(value.struct_value)
+  if ('list_value' in value) return (value.list_value.values ?? []).map(jsonOfValue)
+  return Object.values(value)[0]
+}

@@ -53,6 +53,8 @@ export interface Failure {
 
 export interface LiveRulesOptions {
   readonly paths: readonly string[]
+  /** In place of paths: what the rules are read from. */
+  readonly read?: (() => RulebookFiles) | undefined
   /** Milliseconds for which nobody may have written to the files. */
   readonly settleMs: number
   readonly load: LoadOptions
@@ -108,8 +110,8 @@ export class LiveRules {
   }
 
   async #load(): Promise<Reload> {
-    const { paths, settleMs } = this.#options
-    const files = await readRulebook(paths, { settleMs })
+    const { paths, settleMs, read } = this.#options
+    const files = read?.() ?? (await readRulebook(paths, { settleMs }))
     const digest = await digestOfFiles(files)
     if (digest !== this.#read?.digest) {
       const reload = await this.#replace(files).catch(

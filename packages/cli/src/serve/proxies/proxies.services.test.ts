@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Asked, ask, askTimes } from './client.test-support.ts'
 import {
@@ -134,6 +136,13 @@ afterAll(() => cleanup.run())
 const login = (more: Asked = {}): Asked => ({ method: 'POST', path: '/login?next=%2F', body: 'x=1', ...more })
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status)
 const FIVE = [200, 200, 200, 200, 200]
+
+test('acceptance 2.3: nginx waits for less than 100 ms', () => {
+  const config = readFileSync(join(ROOT, 'examples/nginx-auth/nginx.conf'), 'utf8')
+  const waits = [...config.matchAll(/proxy_(?:connect|read)_timeout (\d+)ms;/g)].map(([, ms]) => Number(ms))
+  expect(waits).toHaveLength(2)
+  expect(Math.max(...waits)).toBeLessThan(100)
+})
 
 describe.each(proxies)('behind $name', (proxy) => {
   let patient: number
