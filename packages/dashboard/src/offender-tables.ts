@@ -1,5 +1,5 @@
 import type { CountedKey, KeyCounts, OffenderList } from '@sluice/limiter/offenders'
-import { policyId, shownKey, wholeText } from '@sluice/service/live'
+import { keyWords, policyId, wholeText } from '@sluice/service/live'
 import type { AdminApi } from './admin-api.ts'
 import { buttonChoice, byId, element, KeyedRows, setText } from './element.ts'
 
@@ -72,7 +72,7 @@ export class OffenderTables {
 }
 
 function makeRow(row: KeyRow, chosen: (row: KeyRow) => void): HTMLTableRowElement {
-  const button = element('button', { type: 'button', class: 'link' }, element('code', {}, shownKey(row.key)))
+  const button = element('button', { type: 'button', class: 'link' }, element('code', {}, keyWords(row.key)))
   button.addEventListener('click', () => chosen(row))
   return element(
     'tr',

@@ -1,10 +1,10 @@
 /** What `/v1/live` sends, and what can be made of it: for pages and programs that follow a service. */
 export {
   durationText,
+  keyWords,
   msText,
   perSecondText,
   shareText,
-  shownKey,
   wholeText,
 } from './observe/live/figure-text.ts'
 export type { LatencyQuantiles } from './observe/live/latency-counts.ts'

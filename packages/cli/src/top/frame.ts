@@ -1,13 +1,13 @@
 import type { OffenderList } from '@sluice/limiter/offenders'
 import {
   decisionsOf,
+  keyWords,
   type LivePolicy,
   type LiveSummary,
   msText,
   overLimit,
   perSecondText,
   shareText,
-  shownKey,
   verdictOf,
   wholeText,
 } from '@sluice/service/live'
@@ -74,7 +74,7 @@ function keyLines(offenders: readonly OffenderList[]): readonly string[] {
     .sort((a, b) => b.atMost - a.atMost)
     .slice(0, MOST_KEYS)
     .map(({ key, policy, atLeast, atMost }) => [
-      printable(shownKey(key), 40),
+      printable(keyWords(key), 40),
       atLeast === atMost ? wholeText(atMost) : `${wholeText(atLeast)}–${wholeText(atMost)}`,
       printable(policy, 40),
     ])

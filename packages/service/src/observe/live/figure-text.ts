@@ -69,8 +69,8 @@ export function durationText(ms: number | null): string {
 /**
  * The key of a limit that all requests share has no text.
  * @example
- * shownKey('') // '(everyone)'
+ * keyWords('') // '(everyone)'
  */
-export function shownKey(key: string): string {
+export function keyWords(key: string): string {
   return key === '' ? '(everyone)' : key
 }
