@@ -48,7 +48,7 @@ export class KeyedRows<T, Row extends HTMLElement> {
 }
 
 /** Buttons of which one is pressed. */
-export function choice<T extends string>(
+export function buttonChoice<T extends string>(
   group: HTMLElement,
   options: readonly (readonly [value: T, label: string])[],
   chosen: T,

@@ -1,4 +1,4 @@
-import { durationText, keyText, policyId, wholeText } from '@sluice/service/live'
+import { durationText, keyWords, policyId, wholeText } from '@sluice/service/live'
 import { type AdminApi, RefusedCall } from './admin-api.ts'
 import { byId, element } from './element.ts'
 import type { LimitFacts } from './rulebook-facts.ts'
@@ -93,7 +93,7 @@ export class KeyPanel {
       element(
         'p',
         {},
-        element('code', {}, keyText(asked.key)),
+        element('code', {}, keyWords(asked.key)),
         ` at ${asked.policy}`,
         done === '' ? '' : `: ${done}`,
       ),

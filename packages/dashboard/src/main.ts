@@ -3,15 +3,15 @@ import {
   type LiveSecond,
   LiveWindow,
   msText,
+  perSecondText,
   policyId,
-  rateText,
   shareText,
   summaryOf,
   verdictOf,
   wholeText,
 } from '@sluice/service/live'
 import { AdminApi, RefusedCall } from './admin-api.ts'
-import { byId, choice, element, setText } from './element.ts'
+import { buttonChoice, byId, element, setText } from './element.ts'
 import { KeyPanel } from './key-panel.ts'
 import { OffenderTables } from './offender-tables.ts'
 import { PolicyTable } from './policy-table.ts'
@@ -32,7 +32,7 @@ let version: string | undefined
 let connected = false
 let sinceOffenders = 0
 
-choice(
+buttonChoice(
   byId('ranges'),
   [
     ['60', '1 min'],
@@ -150,7 +150,7 @@ function showHealth(): void {
 function showTiles(): void {
   const { seconds, all, denied, degraded, latency, store } = summaryOf([recent])
   const tiles: readonly (readonly [term: string, value: string, more: string])[] = [
-    ['Requests, last minute', wholeText(all), `${rateText(all / Math.max(1, seconds))} per second`],
+    ['Requests, last minute', wholeText(all), `${perSecondText(all / Math.max(1, seconds))} per second`],
     ['Refused', wholeText(denied), shareText(denied, all)],
     [
       'Time that Sluice takes, 99 %',

@@ -1,7 +1,7 @@
 import type { CountedKey, KeyCounts, OffenderList } from '@sluice/limiter/offenders'
-import { keyText, policyId, wholeText } from '@sluice/service/live'
+import { keyWords, policyId, wholeText } from '@sluice/service/live'
 import type { AdminApi } from './admin-api.ts'
-import { byId, choice, element, KeyedRows, setText } from './element.ts'
+import { buttonChoice, byId, element, KeyedRows, setText } from './element.ts'
 
 const MOST_ROWS = 8
 
@@ -28,7 +28,7 @@ export class OffenderTables {
     this.#denied = rows('denied')
     this.#busiest = rows('busiest')
     this.#select.addEventListener('change', () => void this.refresh())
-    choice(
+    buttonChoice(
       byId('windows'),
       [
         ['5m', '5 minutes'],
@@ -72,7 +72,7 @@ export class OffenderTables {
 }
 
 function makeRow(row: KeyRow, chosen: (row: KeyRow) => void): HTMLTableRowElement {
-  const button = element('button', { type: 'button', class: 'link' }, element('code', {}, keyText(row.key)))
+  const button = element('button', { type: 'button', class: 'link' }, element('code', {}, keyWords(row.key)))
   button.addEventListener('click', () => chosen(row))
   return element(
     'tr',
@@ -92,6 +92,10 @@ function boundText(lists: readonly OffenderList[]): string {
   const most = (of: (list: OffenderList) => KeyCounts): number =>
     Math.max(0, ...lists.map((list) => of(list).unlisted))
   const [denied, busiest] = [most((list) => list.denied), most((list) => list.busiest)]
-  if (denied + busiest === 0) return ''
-  return `Counted in fixed memory: a key that is not in a list was over the limit at most ${wholeText(denied)} times, and came at most ${wholeText(busiest)} times.`
+  const parts = [
+    denied > 0 ? `was over the limit at most ${wholeText(denied)} times` : '',
+    busiest > 0 ? `came at most ${wholeText(busiest)} times` : '',
+  ].filter((part) => part !== '')
+  if (parts.length === 0) return ''
+  return `Counted in fixed memory: a key that is not in a list ${parts.join(', and ')}.`
 }

@@ -10,12 +10,14 @@ export interface LimitFacts {
   readonly mode: string
 }
 
-interface Quota {
+interface QuotaBody {
   readonly limit: number
   readonly period: number | string | { readonly unit?: string; readonly every?: string }
 }
 
-type LimitValue = Quota | { readonly plans: Readonly<Record<string, Quota>>; readonly otherwise: Quota }
+type LimitValue =
+  | QuotaBody
+  | { readonly plans: Readonly<Record<string, QuotaBody>>; readonly otherwise: QuotaBody }
 
 interface RulesBody {
   readonly domains?: readonly {
@@ -29,7 +31,7 @@ interface RulesBody {
     readonly descriptors: readonly {
       readonly name?: string
       readonly path: readonly string[]
-      readonly limit?: Quota
+      readonly limit?: QuotaBody
       readonly mode?: string
     }[]
   }[]
@@ -66,7 +68,7 @@ function limitText(limit: LimitValue): string {
   return quotaText(limit)
 }
 
-function quotaText({ limit, period }: Quota): string {
+function quotaText({ limit, period }: QuotaBody): string {
   const per = typeof period === 'object' ? `calendar ${period.unit ?? period.every ?? 'period'}` : period
   const words = typeof per === 'number' ? durationText(per).replace(/^1 (?=\S+$)/, '') : per
   return `${limit.toLocaleString('en')} per ${words}`

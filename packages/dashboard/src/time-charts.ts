@@ -1,10 +1,10 @@
-import { type LiveRow, msText, rateText } from '@sluice/service/live'
+import { type LiveRow, msText, perSecondText } from '@sluice/service/live'
 import uPlot from 'uplot'
 import { byId, element, setText } from './element.ts'
 
 type Columns = uPlot.AlignedData
 
-interface Line {
+interface CurveLine {
   readonly label: string
   /** A colour of the page's, and the class of its mark. */
   readonly color: string
@@ -15,7 +15,7 @@ interface Line {
 interface ChartShape {
   readonly id: string
   readonly title: string
-  readonly lines: readonly Line[]
+  readonly lines: readonly CurveLine[]
   readonly text: (value: number | null) => string
   readonly logarithmic?: true
   readonly most?: number
@@ -39,7 +39,7 @@ const SHAPES: readonly ChartShape[] = [
       { label: 'admitted', color: 'allowed', filled: true },
       { label: 'without the store', color: 'degraded' },
     ],
-    text: (value) => rateText(value ?? 0),
+    text: (value) => perSecondText(value ?? 0),
     columns: (rows) => [
       rows.map(([, allowed, denied]) => allowed + denied),
       rows.map(([, allowed]) => allowed),

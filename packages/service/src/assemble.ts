@@ -7,7 +7,7 @@ import { adminApp } from './admin/admin-app.ts'
 import { EventStreams } from './admin/event-streams.ts'
 import { type Readiness, storeFails } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
-import type { Live } from './admin/live.ts'
+import type { LiveStream } from './admin/live.ts'
 import type { App, Log } from './app.ts'
 import { authorizationCheck } from './auth/ext-authz.ts'
 import { boundsOf } from './bounds.ts'
@@ -46,7 +46,7 @@ export interface ServiceParts {
   readonly xds: XdsRules | undefined
   readonly log: Log
   /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
-  readonly live: Live
+  readonly live: LiveStream
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
   /** Finds out whether the store answers, so that gauge and log know from the beginning. */
@@ -173,7 +173,7 @@ export function assemble(
   }
 }
 
-function liveOf(figures: LiveFigures): Live {
+function liveOf(figures: LiveFigures): LiveStream {
   const streams = new EventStreams()
   const tick = (): void => {
     figures.tick()

@@ -1,9 +1,9 @@
 /** What `/v1/live` sends, and what can be made of it: for pages and programs that follow a service. */
 export {
   durationText,
-  keyText,
+  keyWords,
   msText,
-  rateText,
+  perSecondText,
   shareText,
   wholeText,
 } from './observe/live/figure-text.ts'

@@ -16,6 +16,7 @@ export function bannerOf({ http, admin, grpc }: Addresses, samples: readonly Sam
         `  # ${printable(`${body.domain}, ${rule}`)}`,
         `  curl -s ${http}/v1/check -H 'content-type: application/json' -d ${shellQuoted(JSON.stringify(body))}`,
       ]),
+    `  # what it does, in a browser: ${admin}/`,
     '  # what is live',
     `  curl -s ${admin}/v1/rules`,
     '',

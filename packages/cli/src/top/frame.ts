@@ -1,12 +1,12 @@
 import type { OffenderList } from '@sluice/limiter/offenders'
 import {
   decisionsOf,
-  keyText,
+  keyWords,
   type LivePolicy,
   type LiveSummary,
   msText,
   overLimit,
-  rateText,
+  perSecondText,
   shareText,
   verdictOf,
   wholeText,
@@ -33,7 +33,7 @@ export function frameOf(
     verdict.join(''),
     '',
     [
-      `requests ${wholeText(all)} (${rateText(all / Math.max(1, seconds))}/s)`,
+      `requests ${wholeText(all)} (${perSecondText(all / Math.max(1, seconds))}/s)`,
       `refused ${wholeText(denied)} (${shareText(denied, all)})`,
       `takes ${msText(latency?.p50 ?? null)}, 99 % ${msText(latency?.p99 ?? null)}`,
       `without the store ${wholeText(degraded)}`,
@@ -74,7 +74,7 @@ function keyLines(offenders: readonly OffenderList[]): readonly string[] {
     .sort((a, b) => b.atMost - a.atMost)
     .slice(0, MOST_KEYS)
     .map(({ key, policy, atLeast, atMost }) => [
-      printable(keyText(key), 40),
+      printable(keyWords(key), 40),
       atLeast === atMost ? wholeText(atMost) : `${wholeText(atLeast)}–${wholeText(atMost)}`,
       printable(policy, 40),
     ])

@@ -8,7 +8,7 @@ import { dashboardRoutes } from './dashboard.ts'
 import { healthRoutes, type Readiness } from './health.ts'
 import { keepPagesOut } from './keep-pages-out.ts'
 import { keyRoutes } from './key.ts'
-import { type Live, liveRoute } from './live.ts'
+import { type LiveStream, liveRoute } from './live.ts'
 import { metricsRoute } from './metrics.ts'
 import { offendersRoute } from './offenders.ts'
 import { reloadRoute } from './reload.ts'
@@ -26,7 +26,7 @@ export interface AdminParts {
   readonly names: (host: string) => boolean
   /** What every call needs that says or changes something; absent: none does. */
   readonly token: string | undefined
-  readonly live: Live
+  readonly live: LiveStream
   readonly offenders: Offenders
   /** A key as the lists of offenders show it. */
   readonly showKey: (key: string) => string

@@ -4,7 +4,7 @@ import type { LiveSecond } from '../observe/live/live-second.ts'
 import { type EventStreams, eventText } from './event-streams.ts'
 
 /** What the streams are fed by. */
-export interface Live {
+export interface LiveStream {
   readonly figures: LiveFigures
   readonly streams: EventStreams
   /** Ends a second. */
@@ -12,7 +12,7 @@ export interface Live {
 }
 
 /** `GET /v1/live`: server-sent events, first `history`, then `second` for every second. */
-export function liveRoute(app: App, { figures, streams }: Live): void {
+export function liveRoute(app: App, { figures, streams }: LiveStream): void {
   let sent: LiveSecond | undefined
   let text = ''
   app.get('/v1/live', (_request, reply) => {

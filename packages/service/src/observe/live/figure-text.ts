@@ -12,9 +12,9 @@ export function wholeText(count: number): string {
 /**
  * Per second: one digit after the point below ten.
  * @example
- * rateText(2.34) // '2.3'
+ * perSecondText(2.34) // '2.3'
  */
-export function rateText(rate: number): string {
+export function perSecondText(rate: number): string {
   return rate > 0 && rate < 10 ? rate.toFixed(1) : wholeText(rate)
 }
 
@@ -69,8 +69,8 @@ export function durationText(ms: number | null): string {
 /**
  * The key of a limit that all requests share has no text.
  * @example
- * keyText('') // '(everyone)'
+ * keyWords('') // '(everyone)'
  */
-export function keyText(key: string): string {
+export function keyWords(key: string): string {
   return key === '' ? '(everyone)' : key
 }

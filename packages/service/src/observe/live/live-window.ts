@@ -102,7 +102,7 @@ export function decisionsOf(policy: LivePolicy): number {
 }
 
 /** One second as a row. */
-export function rowOf({ at, requests, latency }: Pick<LiveSecond, 'at' | 'requests' | 'latency'>): LiveRow {
+function rowOf({ at, requests, latency }: Pick<LiveSecond, 'at' | 'requests' | 'latency'>): LiveRow {
   const { p50, p95, p99 } = latency ?? { p50: null, p95: null, p99: null }
   return [at, requests.allowed, requests.denied, requests.degraded, p50, p95, p99]
 }

@@ -1,5 +1,5 @@
 import type { OffenderList } from '@sluice/limiter/offenders'
-import { keyText, shareText, wholeText } from './figure-text.ts'
+import { keyWords, shareText, wholeText } from './figure-text.ts'
 import type { LiveStore } from './live-second.ts'
 import { decisionsOf, type LiveSummary } from './live-window.ts'
 
@@ -34,7 +34,7 @@ function refusals({ all, denied, policies }: LiveSummary, lists: readonly Offend
   return [
     { name: worst.policy },
     ` refused ${shareText(worst.limited, decisionsOf(worst))} of its requests in the last minute`,
-    ...(top === undefined ? [] : [', most of all from ', { name: keyText(top.key) }]),
+    ...(top === undefined ? [] : [', most of all from ', { name: keyWords(top.key) }]),
     others > 0 ? `; ${others} other limit${others === 1 ? '' : 's'} refused too.` : '.',
   ]
 }
