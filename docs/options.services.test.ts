@@ -62,6 +62,7 @@ const DATA: Readonly<Record<string, string>> = {
       'T',
       'Verdict',
     ],
+    ...['LiveHistory', 'LivePolicy', 'LiveSecond', 'LiveSummary', 'LiveWindow', 'OffenderList', 'Rule'],
   ]),
   ...because('of the platform or another library', [
     ...[
@@ -169,6 +170,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
     if (error !== undefined) throw error
   },
   ruleOf: ({ ruleOf }, options) => ruleOf('p', 'p', plan, options),
+  'Offenders#list': ({ createOffenders }, options) => createOffenders().list(options),
   stepFor: ({ stepFor }, options) => stepFor(plan, options),
   reportOf: ({ reportOf }, options) => reportOf(limiter.peek('k'), options),
   respondTo: ({ respondTo }, options) => respondTo(limiter.peek('k'), options),
@@ -222,6 +224,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
 
 /** Given with each call: a TypeError. */
 const PER_CALL = [
+  'OffendersQuery',
   'TimerOptions',
   'WaitOptions',
   'WrapOptions',

@@ -1,5 +1,6 @@
 // Makes what the library's package holds, dist/: its subpaths as ES modules and as CommonJS, each with one copy of what
 // they share, and their types. Types are written once, as CommonJS, which both kinds of modules can import.
+// And the dashboard, in what the service's package holds.
 //   node scripts/bundle.mjs (after `tsc -b`, which writes declarations to build/)
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -17,6 +18,7 @@ const SOURCE_MAP = /\/\/# sourceMappingURL=.*\n?$/
 rmSync(join(PACKAGE, 'dist'), { recursive: true, force: true })
 await bundle()
 writeTypes()
+await bundleDashboard()
 
 async function bundle() {
   const bundle = await rolldown({
@@ -39,6 +41,23 @@ async function bundle() {
     })
   }
   await bundle.close()
+}
+
+/** The page for operators: three files that the service serves as they are. */
+async function bundleDashboard() {
+  const source = 'packages/dashboard/src'
+  const target = 'packages/service/dist/dashboard'
+  rmSync(target, { recursive: true, force: true })
+  const bundle = await rolldown({
+    cwd: resolve(source),
+    input: { dashboard: './main.ts' },
+    platform: 'browser',
+  })
+  await bundle.write({ dir: resolve(target), format: 'esm', minify: true })
+  await bundle.close()
+  const styles = ['node_modules/uplot/dist/uPlot.min.css', `${source}/dashboard.css`]
+  writeFileSync(join(target, 'dashboard.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'))
+  writeFileSync(join(target, 'index.html'), readFileSync(`${source}/index.html`))
 }
 
 /** The declarations that the subpaths reach. */

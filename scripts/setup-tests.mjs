@@ -11,6 +11,7 @@ const fromDebian = {
   'redis-server': 'redis-server',
   'redis-sentinel': 'redis-sentinel',
   nginx: 'nginx-light',
+  chromium: 'chromium',
   haproxy: 'haproxy',
   nft: 'nftables',
   iptables: 'iptables',

@@ -10,4 +10,9 @@ export interface Io {
   off(signal: NodeJS.Signals, listener: () => void): unknown
 }
 
-export type Output = Writable & { readonly isTTY?: boolean }
+export type Output = Writable & {
+  readonly isTTY?: boolean
+  /** The size of a terminal, in characters. */
+  readonly columns?: number
+  readonly rows?: number
+}

@@ -39,7 +39,7 @@ export { type Explanation, explainDescriptors, explainRequest } from './core/mat
 export { parseGlob } from './core/match/glob.ts'
 export { type KeyLookup, keyLookup } from './core/match/key-lookup.ts'
 export type { CompiledLimit } from './core/match/limit.ts'
-export { algorithmSettingsOf, ruleOptionsOf } from './core/match/make-rule.ts'
+export { algorithmSettingsOf, ruleOptionsOf, stepForKey } from './core/match/make-rule.ts'
 export { type LimitMatch, type Matched, matchLimit, matchRequest } from './core/match/match.ts'
 export { descriptorRules, limitRules } from './core/match/rules-of.ts'
 export { wildcard } from './core/match/wildcard.ts'

@@ -1,15 +1,20 @@
 import { setMaxListeners } from 'node:events'
 import { everyObserver } from '@sluice/limiter/events'
+import { createOffenders } from '@sluice/limiter/offenders'
 import { createPipeline } from '@sluice/limiter/pipeline'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
+import { EventStreams } from './admin/event-streams.ts'
 import { type Readiness, storeFails } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
+import type { Live } from './admin/live.ts'
 import type { App, Log } from './app.ts'
 import { authorizationCheck } from './auth/ext-authz.ts'
 import { boundsOf } from './bounds.ts'
 import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
+import { keyShown } from './observe/key-shown.ts'
+import { LiveFigures } from './observe/live/live-figures.ts'
 import { createLog, logEvents } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
 import { Tallies } from './observe/tallies.ts'
@@ -40,6 +45,8 @@ export interface ServiceParts {
   /** Where the rules come from, if not from files. */
   readonly xds: XdsRules | undefined
   readonly log: Log
+  /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
+  readonly live: Live
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
   /** Finds out whether the store answers, so that gauge and log know from the beginning. */
@@ -60,9 +67,9 @@ export function assemble(
   const { respond = {}, tarpit, timers, secret, calendarMonths = false, wallClock = Date.now } = options
   const bounds = boundsOf(options.bounds)
   const { log, dropped } = createLog(options.log ?? {})
-  const tallies = new Tallies(
-    (domain, policy) => rules.live?.domains.get(domain)?.policies.has(policy) ?? false,
-  )
+  const counts = (domain: string, policy: string): boolean =>
+    rules.live?.domains.get(domain)?.policies.has(policy) ?? false
+  const tallies = new Tallies(counts)
   // The one bus: all that happens comes here, and goes to all that watch.
   const observers = everyObserver()
   const { observe } = observers
@@ -72,6 +79,9 @@ export function assemble(
   const { rls = {} } = options
   const rlsTallies = new RlsTallies(rls.nearLimitRatio, rlsTimes(metrics.registry))
   reportRls(metrics.registry, rlsTallies)
+  const offenders = createOffenders({ counts, now: wallClock })
+  const live = liveOf(new LiveFigures({ tallies, stores, rules: () => rules, counts, now: wallClock }))
+  observers.add(live.figures.observe, offenders.observe)
   const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
   observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
@@ -144,6 +154,10 @@ export function assemble(
       rules,
       registry: metrics.registry,
       readiness,
+      token: options.adminToken,
+      live,
+      offenders,
+      showKey: keyShown(options.offenderKeys, secret),
       names: ownNames(addressOf(options.admin ?? DEFAULT_ADMIN), options.adminHosts),
       bounds,
       log,
@@ -152,10 +166,20 @@ export function assemble(
     rules,
     xds,
     log,
+    live,
     answerHeld: () => leaving.abort(),
     lookAtStore: () => storeFails(stores),
     release: async () => stores.prefetch?.release(),
   }
+}
+
+function liveOf(figures: LiveFigures): Live {
+  const streams = new EventStreams()
+  const tick = (): void => {
+    figures.tick()
+    streams.tick()
+  }
+  return { figures, streams, tick }
 }
 
 function modesOf({ shadow = false, quota = false }: RlsOptions): DescriptorModes {

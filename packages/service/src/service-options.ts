@@ -64,13 +64,20 @@ export interface ServiceOptions {
   readonly rls?: RlsOptions
   /** How limits with `assign: rlqs` are assigned to proxies, over gRPC. */
   readonly rlqs?: RlqsOptions
-  /** `HOST:PORT` of the admin address, which needs no password: keep it private. Default `127.0.0.1:6070`. */
+  /** `HOST:PORT` of the admin address, which needs no password but `adminToken`: keep it private. Default `127.0.0.1:6070`. */
   readonly admin?: string
   /**
    * Names, without port, under which the admin address may also be asked, such as `sluice-admin.internal`. Others than
    * its own are refused, so that no page can reach it by a name of the page's own.
    */
   readonly adminHosts?: readonly string[]
+  /** What calls of the admin address must bring: `authorization: Bearer TOKEN`, 16 characters or more. Default: nothing. */
+  readonly adminToken?: string
+  /**
+   * How the lists of offenders show keys: `plain`, as rules make them (API keys and cookies are hashed there already), or
+   * `hashed`, addresses and users too. Default `plain`.
+   */
+  readonly offenderKeys?: 'plain' | 'hashed'
   /** How proxies are answered, at `/auth`. */
   readonly auth?: AuthOptions
   /** How answers are put into headers. */
@@ -142,6 +149,10 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     rlqs: objectOf<RlqsOptions>(rlqsFields),
     admin: address,
     adminHosts: listOf(textCheck),
+    adminToken: that('a text of 16 or more visible characters', (value) =>
+      /^[!-~]{16,}$/.test(String(value)),
+    ),
+    offenderKeys: oneOf('plain', 'hashed'),
     auth: authCheck,
     tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),

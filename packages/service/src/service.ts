@@ -4,6 +4,7 @@ import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf, type ListenAddre
 import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
+import { everySecond } from './every-second.ts'
 import { listen } from './listen.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
@@ -58,6 +59,7 @@ export function createService(options: ServiceOptions): Service {
   let hurried = false
   let stopped: Promise<void> | undefined
   let watcher: RulesWatcher | undefined
+  let stopSeconds = (): void => undefined
   const parts = assemble(options, () => stopped !== undefined)
   const { log, rules } = parts
 
@@ -66,6 +68,8 @@ export function createService(options: ServiceOptions): Service {
     if (started) log.info({ requests }, stoppingText(requests, drainMs))
     watcher?.close()
     parts.xds?.close()
+    stopSeconds()
+    parts.live.streams.close()
     parts.answerHeld() // a wait of up to a minute would keep clients, and the process
     const idleUntil = performance.now() + Math.min(idleMs, drainMs)
     const drained = async (app: App): Promise<void> => {
@@ -99,6 +103,7 @@ export function createService(options: ServiceOptions): Service {
           admin: await listen(parts.admin, addresses.admin, 'admin'),
           ...(grpc !== undefined && { grpc }),
         }
+        stopSeconds = everySecond(parts.live.tick, options.timers)
         if (watch !== false && parts.xds === undefined) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)
         }

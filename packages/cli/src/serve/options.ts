@@ -94,7 +94,7 @@ export const SERVE_OPTIONS: ServeOptionRows = {
   admin: {
     kind: 'text',
     value: 'HOST:PORT',
-    help: 'address for operators, without a password',
+    help: 'address for operators, and of the dashboard: keep it private',
     default: '127.0.0.1:6070',
     see: 'http.md#admin-address',
     to: (admin) => ({ admin }),
@@ -105,6 +105,22 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     help: 'a further name of the admin address, such as sluice.internal',
     see: 'http.md#admin-address',
     to: (adminHosts) => ({ adminHosts }),
+  },
+  'admin-token': {
+    kind: 'text',
+    secret: 'hidden',
+    help: 'calls of the admin address must bring, as authorization: Bearer TOKEN; 16 characters or more',
+    see: 'http.md#admin-address',
+    to: (adminToken) => ({ adminToken }),
+  },
+  'offender-keys': {
+    kind: 'text',
+    value: 'FORM',
+    choices: ['plain', 'hashed'],
+    help: 'how the lists of most refused and busiest keys show them; API keys and cookies are always hashed',
+    default: 'plain',
+    see: 'dashboard.md',
+    to: (form) => ({ offenderKeys: form as 'plain' | 'hashed' }),
   },
   dialect: {
     kind: 'list',

@@ -12,8 +12,8 @@ export type Readiness = () => Promise<{
 
 /** `/healthz`: the process answers. `/readyz`: it should be sent requests, or 503 and why not. */
 export function healthRoutes(app: App, readiness: Readiness): void {
-  app.get('/healthz', async () => ({ status: 'ok' }))
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/healthz', { config: { open: true } }, async () => ({ status: 'ok' }))
+  app.get('/readyz', { config: { open: true } }, async (_request, reply) => {
     const { reasons, warnings } = await readiness()
     const ready = reasons.length === 0
     return reply.code(ready ? 200 : 503).send({ ready, reasons, warnings })

@@ -10,10 +10,7 @@ import type { Operations } from '../operations/operations.ts'
 export function resetRoute(app: App, operations: Operations, bounds: Bounds): void {
   app.post('/v1/reset', async ({ body }) => {
     const asked = readReset(body, bounds)
-    const reset =
-      'policy' in asked
-        ? await operations.resetPolicy(asked.domain, asked.policy, asked.key)
-        : await operations.reset(asked)
+    const reset = 'policy' in asked ? await operations.resetKey(asked) : await operations.reset(asked)
     return { reset }
   })
 }

@@ -5,9 +5,9 @@ import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
 import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
 import type { LiveRules, Reload } from '../rules/live-rules.ts'
 import type { Stores } from '../stores.ts'
+import { blockKey, type KeyFigures, type NamedKey, peekKey, resetKey } from './one-key.ts'
 import { type ReservationIds, reservationIds } from './reservation-id.ts'
 import { type ReservedAnswer, reserve } from './reserve.ts'
-import { resetPolicy, resetRequest } from './reset.ts'
 import { type ActualCosts, settle } from './settle.ts'
 import { type CheckWithin, checkWithin } from './within.ts'
 
@@ -29,8 +29,12 @@ export interface Operations {
   hold(decisions: readonly Decision[]): Promise<void>
   /** Forgets what a request's keys have used. @returns the names of the policies */
   reset(question: Question): Promise<readonly string[]>
-  /** The same for one key of one policy. */
-  resetPolicy(domain: string, policy: string, key: string): Promise<readonly string[]>
+  /** The same for one key of one policy, by every quota of it. */
+  resetKey(named: NamedKey): Promise<readonly string[]>
+  /** What the key's next request of cost 1 would be answered, by each quota of the policy; nothing is charged. */
+  peekKey(named: NamedKey): Promise<readonly KeyFigures[]>
+  /** Refuses a key for a duration (milliseconds or text), or (0) ends its block, in a policy that can block. */
+  blockKey(named: NamedKey, duration: number | string): Promise<void>
   /** Reads the rulebook again. With a mistake in it the rules in force stay. */
   reload(): Promise<Reload>
 }
@@ -80,8 +84,10 @@ export function createOperations(parts: OperationParts): Operations {
       const longest = Math.max(0, ...waits)
       if (longest > 0 && room.enter()) await room.wait(longest, parts.leaving)
     },
-    reset: (question) => resetRequest(pipeline, question),
-    resetPolicy: async (domain, policy, key) => resetPolicy(pipeline, rules.live!.rules, domain, policy, key),
+    reset: async (question) => pipeline.reset(question),
+    resetKey: async (named) => resetKey(pipeline, rules.live!.rules, named),
+    peekKey: async (named) => peekKey(pipeline, rules.live!.rules, named),
+    blockKey: async (named, duration) => blockKey(pipeline, rules.live!.rules, named, duration),
     reload: () => rules.reload(),
   }
 }

@@ -70,6 +70,15 @@ export function ruleOptionsOf(options: LimitOptions): RuleOptions {
   return { onLimit, mode, onStoreError, soft, block, jitter, spread, retryAfter, tarpit, prefetch, assign }
 }
 
+/**
+ * A rule's part in a request for one key, as rules are matched: where the windows of keys are spread, with its phase.
+ * @example
+ * const step = stepForKey(rule, '192.0.2.1', 1)
+ */
+export function stepForKey(rule: Rule, key: string, cost: number): Step {
+  return stepOf(rule, key, cost)
+}
+
 /** A rule's part in a request; where the windows of keys are spread, with the key's own phase. */
 export function stepOf(rule: Rule, key: string, cost: number, costFrom?: Step['costFrom']): Step {
   if (rule.spread === 0) return { rule, key, cost, costFrom }
