@@ -34,8 +34,8 @@ async function bundle() {
       format,
       entryFileNames: `[name].${extension}`,
       chunkFileNames: `shared/[name]-[hash].${extension}`,
-      comments: false,
-      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+      comments: { annotation: true, legal: false, jsdoc: false },
+      minify: { compress: { keepNames: { function: true, class: true } }, mangle: { toplevel: true, keepNames: { function: true, class: true } }, codegen: { removeWhitespace: true } },
     })
   }
   await bundle.close()

@@ -1,4 +1,5 @@
-import { POLICY_NAMES, policyFields } from '../../../core/decide/algorithms.ts'
+import { policyFields } from '../../../core/decide/algorithms.ts'
+import { POLICY_NAMES } from '../../../core/decide/policy.ts'
 import { tarpitCheck } from '../../../core/decide/rule.ts'
 import { ConfigError, type FieldPath } from '../../../core/errors.ts'
 import { cidrCheck } from '../../../core/identify/cidr.ts'

@@ -1,0 +1,13 @@
+/** For where each kilobyte counts: a limiter whose algorithms are imported rather than named. See docs/edge.md. */
+export { concurrency } from './core/decide/concurrency/concurrency.ts'
+export { fixedWindow } from './core/decide/fixed-window/fixed-window.ts'
+export { gcra } from './core/decide/gcra/gcra.ts'
+export { leakyBucket } from './core/decide/leaky-bucket/leaky-bucket.ts'
+export { slidingWindowCounter } from './core/decide/sliding-window-counter/sliding-window-counter.ts'
+export { slidingWindowLog } from './core/decide/sliding-window-log/sliding-window-log.ts'
+export { tokenBucket } from './core/decide/token-bucket/token-bucket.ts'
+export { ConfigError } from './core/errors.ts'
+export { ipKey } from './core/identify/ip.ts'
+export { createLimiter, type EdgeLimiterOptions, type EdgePolicy } from './edge/limiter.ts'
+export { LimitExceeded } from './limit-exceeded.ts'
+export { MapStore, type MapStoreOptions } from './stores/map.ts'
