@@ -11,13 +11,8 @@ export type {
   ReportOptions,
 } from './core/respond/dialect.ts'
 export { reportOf } from './core/respond/dialect.ts'
-export {
-  type DialectName,
-  type Dialects,
-  dialects,
-  dialectsOf,
-  exposedHeaders,
-} from './core/respond/dialects.ts'
+export { type DialectName, type Dialects, exposedHeaders } from './core/respond/dialect-writers.ts'
+export { dialects, dialectsOf } from './core/respond/dialects.ts'
 export { type Expiring, expiringOf } from './core/respond/expiring.ts'
 export { readExpiring } from './core/respond/expiring-reader.ts'
 export { countAt, durationAt } from './core/respond/header-text.ts'

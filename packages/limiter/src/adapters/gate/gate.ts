@@ -1,7 +1,7 @@
+import { BadQuestion } from '../../bad-question.ts'
 import { type CostByName, checkedCost } from '../../core/decide/cost.ts'
 import type { Decision } from '../../core/decide/decision.ts'
 import { andThen, andThenWith, isPromise, type MaybePromise, maybePromise } from '../../maybe-promise.ts'
-import { BadQuestion } from '../../pipeline.ts'
 import type { Key, Keys } from '../../policy-steps.ts'
 import { type Caller, callerOf, shownKey } from './caller/caller.ts'
 import { type CallerList, callerList } from './caller/caller-list.ts'

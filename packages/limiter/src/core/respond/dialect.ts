@@ -70,12 +70,8 @@ export const MAX_READ_POLICIES = 100
  */
 export type HeaderLookup = (name: string) => string | null | undefined
 
-/**
- * One way of putting figures into response headers, and of reading them back. A new one is a file beside this and a
- * line in dialects.ts; or any object of this shape, given where a dialect's name is. `dialectSuite` of
- * @sluice/conformance says whether it is right.
- */
-export interface Dialect {
+/** One way of putting figures into response headers. */
+export interface DialectWriter {
   readonly name: string
   /** Every header that it may send, as it writes them: for `Access-Control-Expose-Headers`, and for its reader. */
   readonly names: readonly string[]
@@ -84,6 +80,14 @@ export interface Dialect {
    * refusal a policy that refused is reported. It depends on the report alone, and leaves it as it is.
    */
   headers(report: Report): Header[]
+}
+
+/**
+ * One way of putting figures into response headers, and of reading them back. A new one is a file beside this and its
+ * lines in dialect-writers.ts and dialects.ts; or any object of this shape, given where a dialect's name is.
+ * `dialectSuite` of @sluice/conformance says whether it is right.
+ */
+export interface Dialect extends DialectWriter {
   /**
    * The figures in an answer's headers, as far as they can be understood; undefined where there are none. Any text is
    * accepted, and none makes it throw. Texts of more than 16 KiB are not read.
@@ -92,6 +96,9 @@ export interface Dialect {
    */
   read(headers: HeaderLookup, nowMs: number): ReadReport | undefined
 }
+
+/** Apart from the writer: who only answers requests need not load it. */
+export type DialectReader = Dialect['read']
 
 export interface ReportOptions {
   /** Wall clock, milliseconds since the epoch. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../errors.ts'
 import type { Dialect } from './dialect.ts'
-import { type Dialects, dialectsOf, exposedHeaders } from './dialects.ts'
+import { type Dialects, exposedHeaders } from './dialect-writers.ts'
+import { dialectsOf } from './dialects.ts'
 import { respondTo } from './respond.ts'
 import { xRateLimit } from './x-ratelimit.ts'
 

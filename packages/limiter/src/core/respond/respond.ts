@@ -1,14 +1,14 @@
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
 import { checkOptions, type OptionFields, objectOf, oneOf, shareCheck, textCheck, that } from '../options.ts'
 import {
-  type Dialect,
+  type DialectWriter,
   type Header,
   isEnforced,
   type ReportOptions,
   reportFields,
   reportFor,
 } from './dialect.ts'
-import { type Dialects, dialectsCheck, dialectsOf } from './dialects.ts'
+import { type Dialects, dialectsCheck, writersOf } from './dialect-writers.ts'
 import { type Jitter, jittered } from './jitter.ts'
 import { type Problem, problemOf, type RefusalReason } from './problem.ts'
 import { retryAfter, retrySeconds } from './retry-after.ts'
@@ -62,12 +62,15 @@ export interface LimitResponse {
  */
 export function respondTo(decision: Decision, options: RespondOptions): LimitResponse {
   checkOptions(options, OPTIONS)
-  return responseTo(decision, options)
+  return responseTo(decision, writersOf(options.dialect ?? 'ietf'), options)
 }
 
-/** The same, of options that were checked. */
-export function responseTo(decision: Decision, options: RespondOptions): LimitResponse {
-  const chosen = dialectsOf(options.dialect ?? 'ietf')
+/** The same, of options that were checked. @param chosen what `dialect` of the options names */
+export function responseTo(
+  decision: Decision,
+  chosen: readonly DialectWriter[],
+  options: Omit<RespondOptions, 'dialect'>,
+): LimitResponse {
   if (!decision.allowed) return refusal(decision, chosen, options)
   const headers = admittedHeaders(decision, chosen, options.when, options)
   if (decision.priority === undefined) return { status: 200, headers }
@@ -77,21 +80,25 @@ export function responseTo(decision: Decision, options: RespondOptions): LimitRe
 /** The headers of an admitted request: all that most responses need. */
 export function admittedHeaders(
   decision: Decision,
-  chosen: readonly Dialect[],
+  chosen: readonly DialectWriter[],
   when: RespondOptions['when'],
   options: ReportOptions,
 ): Header[] {
   return when === 'denied' ? [] : headersFor(decision, chosen, options)
 }
 
-function headersFor(decision: Decision, chosen: readonly Dialect[], options: ReportOptions): Header[] {
+function headersFor(decision: Decision, chosen: readonly DialectWriter[], options: ReportOptions): Header[] {
   const report = reportFor(decision, options)
   return chosen.length === 1
     ? chosen[0]!.headers(report)
     : chosen.flatMap((dialect) => dialect.headers(report))
 }
 
-function refusal(decision: Decision, chosen: readonly Dialect[], options: RespondOptions): LimitResponse {
+function refusal(
+  decision: Decision,
+  chosen: readonly DialectWriter[],
+  options: Omit<RespondOptions, 'dialect'>,
+): LimitResponse {
   const { jitter, nowMs } = options
   const wait = decision.retryAfterMs
   const retry = retrySeconds(wait !== null && jitter !== undefined ? jittered(wait, jitter) : wait)

@@ -22,7 +22,7 @@ import {
   that,
   wholeFrom,
 } from '../../../core/options.ts'
-import { dialectsCheck } from '../../../core/respond/dialects.ts'
+import { dialectsCheck } from '../../../core/respond/dialect-writers.ts'
 import { limiterPolicyFields } from '../../../limiter.ts'
 import { fallbackFields } from '../../../stores/fallback.ts'
 import { storeCheck } from '../../../stores/store.ts'

@@ -1,6 +1,6 @@
 import { wallClock } from '../../../clock.ts'
 import { ConfigError } from '../../../core/errors.ts'
-import type { DialectName } from '../../../core/respond/dialects.ts'
+import type { DialectName } from '../../../core/respond/dialect-writers.ts'
 import type { Timers } from '../../../flow/timers.ts'
 import { maybePromise } from '../../../maybe-promise.ts'
 import type { Observer } from '../../../observe/events.ts'
