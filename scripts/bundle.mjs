@@ -35,7 +35,11 @@ async function bundle() {
       entryFileNames: `[name].${extension}`,
       chunkFileNames: `shared/[name]-[hash].${extension}`,
       comments: { annotation: true, legal: false, jsdoc: false },
-      minify: { compress: { keepNames: { function: true, class: true } }, mangle: { toplevel: true, keepNames: { function: true, class: true } }, codegen: { removeWhitespace: true } },
+      minify: {
+        compress: { keepNames: { function: true, class: true } },
+        mangle: { toplevel: true, keepNames: { function: true, class: true } },
+        codegen: { removeWhitespace: true },
+      },
     })
   }
   await bundle.close()

@@ -5,13 +5,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 const MANIFEST = 'packages/limiter/package.json'
 /** Every file there is a subpath of its own. */
-const OPEN = ['stores', 'adapters', 'compat']
+const OPEN = ['stores', 'adapters', 'compat', 'edge']
 
 const text = readFileSync(MANIFEST, 'utf8')
 const manifest = JSON.parse(text)
 const names = [
   ...Object.entries(manifest.exports)
-    .filter(([subpath]) => !OPEN.includes(subpath.split('/')[1]))
+    .filter(([subpath]) => subpath.split('/').length < 3 || !OPEN.includes(subpath.split('/')[1]))
     .map(([subpath, target]) => [subpath, target['@sluice/source'].slice('./src/'.length, -'.ts'.length)]),
   ...OPEN.flatMap((folder) =>
     readdirSync(`packages/limiter/src/${folder}`)

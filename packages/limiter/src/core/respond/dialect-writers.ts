@@ -1,8 +1,8 @@
 import { ConfigError } from '../errors.ts'
 import { nearest } from '../nearest.ts'
 import { listOf, type OptionCheck, under } from '../options.ts'
+import { chosenOf } from './chosen-dialects.ts'
 import type { Dialect, DialectWriter } from './dialect.ts'
-import { checkDialect } from './dialect-check.ts'
 import { draft03 } from './draft-03.ts'
 import { draft06 } from './draft-06.ts'
 import { draft07 } from './draft-07.ts'
@@ -39,57 +39,14 @@ export const dialectsCheck: OptionCheck = (value, path) => {
   return undefined
 }
 
-/** Marks a list as one that was checked. */
-const checked: unique symbol = /* @__PURE__ */ Symbol('checked')
-
 /** The writers of these dialects, as {@link chosenOf}. */
 export function writersOf(given: Dialects): readonly DialectWriter[] {
-  return chosenOf<DialectWriter>(given, (name) => dialectWriters[name]())
+  return chosenOf<DialectWriter, DialectName>(given, (name) => dialectWriters[checkedName(name)]())
 }
 
-/**
- * The dialects of these names, and one's own, which go out side by side.
- * @param byName makes the dialect of a name that exists
- * @throws ConfigError for an unknown name, an object that is no dialect, or two dialects that would send the same
- *   header, in whatever case
- */
-export function chosenOf<D extends DialectWriter>(
-  given: Dialects,
-  byName: (name: DialectName) => D,
-): readonly D[] {
-  const list = isList(given) ? given : [given]
-  if (checked in list) return list as readonly Dialect[] as readonly DialectWriter[] as readonly D[]
-  const chosen = list.map((one) => {
-    if (typeof one !== 'string') return checkDialect(one) as DialectWriter as D
-    checkName(one)
-    return byName(one)
-  })
-  const senders = new Map<string, string>()
-  for (const { name, names: headers } of chosen) {
-    for (const header of headers) {
-      const other = senders.get(header.toLowerCase())
-      if (other !== undefined) throw new ConfigError(`the dialects ${other} and ${name} both send ${header}`)
-      senders.set(header.toLowerCase(), name)
-    }
-  }
-  return Object.assign(chosen, { [checked]: true })
-}
-
-/**
- * What a browser's script may not read unless `Access-Control-Expose-Headers` lists it: the names of headers.
- * @example
- * exposedHeaders(dialectsOf('ietf')) // ['Retry-After', 'RateLimit-Policy', 'RateLimit']
- */
-export function exposedHeaders(chosen: readonly Pick<DialectWriter, 'names'>[]): string[] {
-  return ['Retry-After', ...chosen.flatMap((dialect) => dialect.names)]
-}
-
-function isList(given: Dialects): given is readonly (DialectName | Dialect)[] {
-  return Array.isArray(given)
-}
-
-function checkName(name: string): void {
-  if (Object.hasOwn(dialectWriters, name)) return
+/** @throws ConfigError where no dialect has that name */
+export function checkedName(name: DialectName): DialectName {
+  if (Object.hasOwn(dialectWriters, name)) return name
   const known = Object.keys(dialectWriters)
   const meant = nearest(name, known)
   throw new ConfigError(

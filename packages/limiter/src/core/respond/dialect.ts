@@ -1,6 +1,5 @@
 import { binding } from '../decide/combine.ts'
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
-import { checkOptions, func, type OptionFields, objectOf, oneOf, that, wholeFrom } from '../options.ts'
 
 export type Header = readonly [name: string, value: string]
 
@@ -114,31 +113,7 @@ export interface ReportOptions {
   readonly retrySeconds?: number | undefined
 }
 
-/** What the options of a report may be. */
-export const reportFields: OptionFields<ReportOptions> = {
-  nowMs: that('milliseconds since the epoch', Number.isFinite),
-  cost: wholeFrom(0),
-  policies: oneOf('all', 'binding'),
-  unit: func,
-  partitionKey: func,
-  retrySeconds: wholeFrom(0),
-}
-const OPTIONS = /* @__PURE__ */ objectOf(reportFields, ['nowMs'])
-
-/**
- * What clients may know of a decision. Shadow policies are left out, and so are those that lower the priority where
- * others can refuse. A degraded decision reports none: its figures are not those of the quota.
- * @throws ConfigError for invalid options
- * @example
- * const report = reportOf(decision, { nowMs: Date.now() })
- * const headers = dialectsOf('ietf').flatMap((dialect) => dialect.headers(report))
- */
-export function reportOf(decision: Decision, options: ReportOptions): Report {
-  checkOptions(options, OPTIONS)
-  return reportFor(decision, options)
-}
-
-/** The same, of options that were checked. */
+/** As reportOf, of options that were checked. */
 export function reportFor(decision: Decision, options: ReportOptions): Report {
   const { allowed, degraded, policies } = decision
   const shown = degraded ? [] : enforced(policies)

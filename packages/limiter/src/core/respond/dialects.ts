@@ -1,5 +1,6 @@
+import { chosenOf } from './chosen-dialects.ts'
 import type { Dialect, DialectReader } from './dialect.ts'
-import { chosenOf, type DialectName, type Dialects, dialectWriters } from './dialect-writers.ts'
+import { checkedName, type DialectName, type Dialects, dialectWriters } from './dialect-writers.ts'
 import { readDraft03 } from './draft-03.ts'
 import { readDraft06 } from './draft-06.ts'
 import { readDraft07 } from './draft-07.ts'
@@ -28,7 +29,7 @@ export const dialects = {
  * dialectsOf(['ietf', 'x-ratelimit']).map(({ name }) => name) // ['ietf', 'x-ratelimit']
  */
 export function dialectsOf(given: Dialects): readonly Dialect[] {
-  return chosenOf<Dialect>(given, (name) => dialects[name]())
+  return chosenOf<Dialect, DialectName>(given, (name) => dialects[checkedName(name)]())
 }
 
 function withReader(name: DialectName, read: DialectReader): Dialect {

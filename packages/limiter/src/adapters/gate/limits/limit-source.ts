@@ -3,7 +3,7 @@ import type { CostByName } from '../../../core/decide/cost.ts'
 import type { Decision } from '../../../core/decide/decision.ts'
 import type { MaybePromise } from '../../../maybe-promise.ts'
 import type { Key, Keys } from '../../../policy-steps.ts'
-import type { Caller } from '../caller/caller.ts'
+import type { Caller } from '../caller/caller-key.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
 
 /** Where a gate's decisions come from: policies of its own, a limiter, or rules. */

@@ -1,19 +1,19 @@
-import type { Algorithm } from '../core/decide/algorithm.ts'
-import { type GivenPolicy, givenPolicy, planOfGiven } from '../core/decide/given-algorithm.ts'
+import type { Algorithm } from './core/decide/algorithm.ts'
+import { type GivenPolicy, givenPolicy, planOfGiven } from './core/decide/given-algorithm.ts'
 import {
   type Limiter,
   type LimiterKind,
   type LimiterOptions,
   limiterOf,
   limiterOptions,
-} from '../limiter-of.ts'
+} from './limiter-of.ts'
 import {
   type CheckedPolicies,
   type FieldOf,
   type LimiterPolicy,
   limiterPolicyFields,
-} from '../limiter-policy.ts'
-import { MapStore } from '../stores/map.ts'
+} from './limiter-policy.ts'
+import { MapStore } from './stores/map.ts'
 
 /** A policy that gives its algorithm as an object. */
 export interface EdgePolicy extends LimiterPolicy {
