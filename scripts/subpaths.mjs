@@ -36,12 +36,14 @@ manifest.exports = Object.fromEntries(
     },
   ]),
 )
+const isOpen = ([subpath]) => subpath.split('/').length > 2 && OPEN.includes(subpath.split('/')[1])
 manifest.typesVersions = {
-  '*': Object.fromEntries(
-    names
-      .filter(([subpath]) => subpath !== '.')
+  '*': Object.fromEntries([
+    ...names
+      .filter((each) => each[0] !== '.' && !isOpen(each))
       .map(([subpath, name]) => [subpath.slice('./'.length), [`./dist/${name}.d.cts`]]),
-  ),
+    ...OPEN.map((folder) => [`${folder}/*`, [`./dist/${folder}/*.d.cts`]]),
+  ]),
 }
 
 const expected = `${JSON.stringify(manifest, null, 2)}\n`

@@ -1,7 +1,7 @@
 import type { Plan } from './core/decide/algorithm.ts'
 import { type CostByName, checkedCost } from './core/decide/cost.ts'
 import type { Decision } from './core/decide/decision.ts'
-import { type Rule, ruleOf } from './core/decide/rule.ts'
+import { type Rule, ruleOfChecked } from './core/decide/rule.ts'
 import { ConfigError } from './core/errors.ts'
 import {
   type CallFields,
@@ -227,7 +227,9 @@ function ruleFor(
     onStoreError,
     prefetch,
   } as const
-  return under(['policies', name], () => ruleOf(name, `${limiter}/${name}`, kind.planOf(policy), options))
+  return under(['policies', name], () =>
+    ruleOfChecked(name, `${limiter}/${name}`, kind.planOf(policy), options),
+  )
 }
 
 function checkName(name: string): void {

@@ -1,7 +1,14 @@
 import type { Algorithm } from './core/decide/algorithm.ts'
 import type { AlgorithmName, Policy } from './core/decide/algorithms.ts'
-import type { BlockOptions } from './core/decide/block/block.ts'
-import { type OnLimit, type OnStoreError, ruleFields } from './core/decide/rule.ts'
+import { type BlockOptions, blockOptions } from './core/decide/block/block.ts'
+import {
+  type OnLimit,
+  type OnStoreError,
+  onLimitCheck,
+  onStoreErrorCheck,
+  prefetchCheck,
+  softCheck,
+} from './core/decide/rule.ts'
 import { flag, type OptionFields, that } from './core/options.ts'
 import type { Duration } from './core/time.ts'
 import type { Key, Keys } from './policy-steps.ts'
@@ -42,11 +49,11 @@ export interface LimiterPolicy extends Omit<Policy, 'algorithm'>, PolicyExtras {
 /** What those may be. */
 export const limiterPolicyFields: OptionFields<PolicyExtras> = {
   shadow: flag,
-  soft: ruleFields.soft,
-  onLimit: ruleFields.onLimit,
-  onStoreError: ruleFields.onStoreError,
-  block: ruleFields.block,
-  prefetch: ruleFields.prefetch,
+  soft: softCheck,
+  onLimit: onLimitCheck,
+  onStoreError: onStoreErrorCheck,
+  block: blockOptions,
+  prefetch: prefetchCheck,
   key: that(
     'the name of a field of the keys, such as tenant',
     (value) => typeof value === 'string' && value !== '',
