@@ -20,9 +20,9 @@ export type { FetchLimiter, Passage, RateLimitInfo }
  */
 // biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name what its platform passes
 export function rateLimit<R extends Rest = readonly any[]>(
-  options: GateOptions<[Request, ...R]>,
+  options: GateOptions<[Request, ...R], [Request, ...R]>,
 ): FetchLimiter<R> {
-  const gate = createGate(options)
+  const gate = createGate(options as GateOptions<[Request, ...R]>)
   const { key, keyGenerator, address, rules } = options
   if ((key ?? keyGenerator ?? address ?? rules) === undefined) {
     throw new ConfigError('a Request does not tell who sent it: give address or key')

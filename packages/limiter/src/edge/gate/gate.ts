@@ -24,7 +24,7 @@ export function edgeGate<N extends FrameworkArgs>(
 ): Gate<N> {
   checkOptions(options, edgeCheck(own))
   const { key, onMissingKey, observe, logger = console } = options
-  const settings: GateSettings<N> = {
+  const settings = {
     name: 'gate',
     requestPropertyName: 'rateLimit',
     timers: globalThis as unknown as Timers,
@@ -33,7 +33,7 @@ export function edgeGate<N extends FrameworkArgs>(
     logger,
     dialect: chosenOf<DialectWriter, never>(options.dialect ?? ietf(), (name) => name, ['headers']),
     ...(observe && { observe: harmless(observe, logger) }),
-  }
+  } as object as GateSettings<N> // its key is read here
   const read = keyReader(fieldsOf(settings), keylessCaller(onMissingKey))
   return gateOf({
     settings,

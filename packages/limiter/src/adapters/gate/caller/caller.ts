@@ -5,9 +5,12 @@ import { checkOptions } from '../../../core/options.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
 import { memoized } from '../../../memoize.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
-import { ipv6SubnetCheck, listOfProxies } from '../options/fields.ts'
+import { ipv6SubnetCheck } from '../options/fields.ts'
 import type { GateSettings } from '../options/settings.ts'
 import { type Caller, type FindCaller, fieldsOf, keylessCaller, keyReader, NO_KEY } from './caller-key.ts'
+import { keyParts } from './key-parts.ts'
+import { networksOf } from './proxy-names.ts'
+import { wholeAddressWarning } from './whole-address-warning.ts'
 
 /** @throws ConfigError for proxies or prefixes that are wrong */
 export function callerOf<N extends FrameworkArgs>(settings: GateSettings<N>): FindCaller<N> {
@@ -58,16 +61,39 @@ function callerWithin<N extends FrameworkArgs>(
   }
   const missing = keylessCaller(onMissingKey)
   const read = keyReader(fields, missing)
+  const ownKey = keySource(key, settings, fields)
+  const watch = typeof key === 'function' ? wholeAddressWarning(settings) : undefined
   const identified = (incoming: IncomingRequest<N>, here: Caller | undefined): MaybePromise<Caller> => {
     if (rules !== undefined) return { address: here?.address, ...NO_KEY }
     if (key === undefined) return here ?? missing(undefined)
-    return andThen(maybePromise<unknown>(key(...incoming.args)), (own) => read(own, here))
+    return andThen(ownKey!(incoming, here), (own) => {
+      const caller = read(own, here)
+      watch?.(caller.key)
+      return caller
+    })
   }
   if (ask === undefined) return (incoming) => identified(incoming, located(incoming.peer, incoming))
   return (incoming) =>
     andThen(maybePromise(ask(...incoming.args)), (peer) =>
       identified(incoming, located(peer ?? undefined, incoming)),
     )
+}
+
+/** How the option `key` is read for a request; `undefined` where there is none. */
+function keySource<N extends FrameworkArgs>(
+  key: GateSettings<N>['key'],
+  settings: GateSettings<N>,
+  fields: readonly string[],
+): ((incoming: IncomingRequest<N>, here: Caller | undefined) => MaybePromise<unknown>) | undefined {
+  if (key === undefined) return undefined
+  if (typeof key === 'function') return ({ args }, here) => maybePromise<unknown>(key(...args, here?.address))
+  if (key.length === 0) throw new ConfigError('key must list one part at least', { path: ['key'] })
+  if (fields.length > 0)
+    throw new ConfigError(
+      `policies name ${fields.join(', ')}: give key as a function that gives an object with them, not a list`,
+      { path: ['key'] },
+    )
+  return keyParts(key, settings)
 }
 
 /** Whether any proxy is trusted; `undefined`: the options do not say. */
@@ -83,6 +109,6 @@ function proxiesOf<N extends FrameworkArgs>({ trustProxy, proxyHeader }: GateSet
   if (typeof trustProxy === 'number') return { header, hops: trustProxy }
   return {
     header,
-    trusted: listOfProxies(trustProxy as string | readonly string[]),
+    trusted: networksOf(trustProxy as string | readonly string[]),
   }
 }

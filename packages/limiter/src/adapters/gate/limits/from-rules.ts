@@ -5,8 +5,9 @@ import type { Request } from '../../../core/request.ts'
 import { createEngine } from '../../../engine.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
 import type { Step, Store } from '../../../stores/store.ts'
-import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
+import type { FrameworkArgs } from '../incoming-request.ts'
 import type { GateSettings } from '../options/settings.ts'
+import { requestOf } from '../request-of.ts'
 import type { LimitSource } from './limit-source.ts'
 
 /** Decisions by rules, which find out by themselves which keys a request has, and how many limits apply. */
@@ -38,7 +39,7 @@ export function fromRules<N extends FrameworkArgs>(settings: GateSettings<N>, st
         throw new ConfigError('with rules, cost is a number; a rule can have a cost of its own', {
           path: ['cost'],
         })
-      const request = ruleRequest(incoming, address)
+      const request = requestOf(incoming, address)
       const known: MaybePromise<Request> = andThen(
         maybePromise(attributes?.(...incoming.args)),
         (own): Request => (own === undefined ? request : { ...request, attributes: own }),
@@ -49,20 +50,5 @@ export function fromRules<N extends FrameworkArgs>(settings: GateSettings<N>, st
     peek: unavailable,
     reset: unavailable,
     holds: true, // other rules may come
-  }
-}
-
-function ruleRequest<N extends FrameworkArgs>(
-  { method, url, host, headers }: IncomingRequest<N>,
-  address: string | undefined,
-): Request {
-  const cut = url.indexOf('?')
-  return {
-    method,
-    path: cut < 0 ? url : url.slice(0, cut),
-    headers,
-    ...(host === undefined ? undefined : { host }),
-    ...(address === undefined ? undefined : { ip: address }),
-    ...(cut < 0 ? undefined : { query: Object.fromEntries(new URLSearchParams(url.slice(cut))) }),
   }
 }

@@ -51,7 +51,7 @@ export function gateSettingsOf<N extends FrameworkArgs>(
   for (const admits of [options.passOnStoreError, options.skipOnError]) {
     if (admits !== undefined) set('onStoreError', admits ? 'open' : 'closed')
   }
-  const { standardHeaders, legacyHeaders } = options
+  const { standardHeaders, legacyHeaders, clock } = options
   if (standardHeaders !== undefined || legacyHeaders !== undefined) {
     set('dialect', [...standard(standardHeaders), ...(legacyHeaders ? ['x-ratelimit-epoch'] : [])])
   }
@@ -63,7 +63,7 @@ export function gateSettingsOf<N extends FrameworkArgs>(
     requestPropertyName: 'rateLimit',
     logger: console,
     timers: globalThis as unknown as Timers,
-    wallClock: wallClock(),
+    wallClock: clock === undefined ? wallClock() : () => Math.floor(clock.now() / 1_000),
     ...settings,
     dialect: writersOf((settings.dialect as Dialects | undefined) ?? 'ietf'),
     ...(options.observe && { observe: harmless(options.observe, options.logger ?? console) }),
