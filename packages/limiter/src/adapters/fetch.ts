@@ -1,6 +1,7 @@
 import { ConfigError } from '../core/errors.ts'
 import { type FetchLimiter, fetchLimiter, type Passage, type Rest } from './fetch/limiter.ts'
 import { createGate } from './gate/gate.ts'
+import type { CheckedDurations } from './gate/options/checked-durations.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import type { RateLimitInfo } from './gate/verdict/info.ts'
 
@@ -19,8 +20,8 @@ export type { FetchLimiter, Passage, RateLimitInfo }
  * const fetch = limit.wrap(() => new Response('hello'))
  */
 // biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name what its platform passes
-export function rateLimit<R extends Rest = readonly any[]>(
-  options: GateOptions<[Request, ...R], [Request, ...R]>,
+export function rateLimit<R extends Rest = readonly any[], const Text extends string = string>(
+  options: GateOptions<[Request, ...R], [Request, ...R]> & CheckedDurations<Text>,
 ): FetchLimiter<R> {
   const gate = createGate(options as GateOptions<[Request, ...R]>)
   const { key, keyGenerator, address, rules } = options

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { func, type OptionFields } from '../core/options.ts'
 import { createGate } from './gate/gate.ts'
+import type { CheckedDurations } from './gate/options/checked-durations.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import type { RateLimitInfo } from './gate/verdict/info.ts'
 import { type HonoHandler, honoMiddleware, type RateLimitMiddleware } from './hono/middleware.ts'
@@ -22,6 +23,8 @@ const OWN: OptionFields<Omit<HonoOptions, keyof GateOptions<[Context]>>> = { han
  * app.use(rateLimit({ limit: 100, period: '15m' }))
  * app.get('/', (c) => c.json({ remaining: c.get('rateLimit').remaining }))
  */
-export function rateLimit(options: HonoOptions): RateLimitMiddleware {
+export function rateLimit<const Text extends string = string>(
+  options: HonoOptions & CheckedDurations<Text>,
+): RateLimitMiddleware {
   return honoMiddleware(createGate<[Context]>(options, OWN), options.handler)
 }
