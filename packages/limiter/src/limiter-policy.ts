@@ -61,7 +61,7 @@ export const limiterPolicyFields: OptionFields<PolicyExtras> = {
 }
 
 /** The same policies, where each literal that should be a duration is one. */
-type CheckedDurations<T> = {
+type CheckedDurationsOf<T> = {
   readonly [K in keyof T]: T[K] extends string
     ? K extends 'period' | 'within' | 'for'
       ? Duration<T[K]>
@@ -69,13 +69,13 @@ type CheckedDurations<T> = {
     : K extends 'algorithm'
       ? T[K]
       : T[K] extends object
-        ? CheckedDurations<T[K]>
+        ? CheckedDurationsOf<T[K]>
         : T[K]
 }
 
 /** Policies as they are inferred, with their durations checked. */
 export interface CheckedPolicies<Policies> {
-  readonly policies: Policies & CheckedDurations<Policies>
+  readonly policies: Policies & CheckedDurationsOf<Policies>
 }
 
 /** The fields that policies name. */

@@ -44,7 +44,7 @@ interface Table {
 }
 
 /** One key's state, or a bucket that several share. */
-interface Entry {
+interface HeldState {
   readonly table: Table
   readonly cells: Cells
   readonly phase: number
@@ -69,8 +69,8 @@ export class MapStore implements Store<false>, States<MapSlot> {
   readonly #maxKeys: number
   readonly #print = new Fingerprint(Math.random)
   readonly #tables = new Map<string, Table>()
-  readonly #entries = new Map<string, Entry>()
-  readonly #shared = new Map<string, Entry>()
+  readonly #entries = new Map<string, HeldState>()
+  readonly #shared = new Map<string, HeldState>()
   /** Until when ids of settled reservations count, in microseconds. */
   readonly #spent = new Map<string, number>()
   readonly #slots: MapSlot[] = []
@@ -152,7 +152,7 @@ export class MapStore implements Store<false>, States<MapSlot> {
     return table
   }
 
-  #entry({ name }: Table, key: string, now: number): Entry | undefined {
+  #entry({ name }: Table, key: string, now: number): HeldState | undefined {
     const own = this.#entries.get(`${name}\0${key}`)
     if (own !== undefined || this.#shared.size === 0) return own
     // Who came when there was no room stays in its bucket for as long as that counts.
@@ -160,7 +160,7 @@ export class MapStore implements Store<false>, States<MapSlot> {
     return shared !== undefined && !isOver(shared, now) ? shared : undefined
   }
 
-  #keep(entry: Entry, key: string, now: number): void {
+  #keep(entry: HeldState, key: string, now: number): void {
     const { table } = entry
     const own = `${table.name}\0${key}`
     const bucket = `${table.name}\0${this.#bucket(key)}`
@@ -190,7 +190,7 @@ export class MapStore implements Store<false>, States<MapSlot> {
   }
 
   /** Whether a state means nothing any more: to be deleted then. A table without states is nothing to remember. */
-  #drops(entry: Entry, now: number): boolean {
+  #drops(entry: HeldState, now: number): boolean {
     const { table } = entry
     if (!isOver(entry, now)) return false
     table.keeps.renew(table.plan, now)
@@ -210,7 +210,7 @@ export class MapStore implements Store<false>, States<MapSlot> {
   }
 }
 
-function isOver({ table, cells, phase }: Entry, now: number): boolean {
+function isOver({ table, cells, phase }: HeldState, now: number): boolean {
   return table.keeps.isOver(cells, 0, now, phase)
 }
 

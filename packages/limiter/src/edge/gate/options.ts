@@ -18,7 +18,7 @@ import type { DialectWriter } from '../../core/respond/dialect.ts'
 import type { Limiter } from '../../limiter-of.ts'
 
 /** Options that mean here what they mean in every adapter. */
-type Shared =
+type SharedOption =
   | 'cost'
   | 'skip'
   | 'skipFailedRequests'
@@ -39,7 +39,7 @@ type Shared =
   | 'wallClock'
 
 /** What the small adapters take: a limiter, a key, and how to answer. */
-export interface EdgeOptions<N extends FrameworkArgs> extends Pick<GateOptions<N>, Shared> {
+export interface EdgeOptions<N extends FrameworkArgs> extends Pick<GateOptions<N>, SharedOption> {
   /** Decides: of @sluice/limiter/edge, or any other. */
   readonly limiter: Limiter<string, boolean, string>
   /**

@@ -7,10 +7,10 @@ import { keyedHash } from '../../../core/identify/keyed-hash.ts'
 import { under } from '../../../core/options.ts'
 import type { Request } from '../../../core/request.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
+import { factsRequest } from '../facts-request.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
 import type { KeyArgs, KeyPart } from '../options/options.ts'
 import type { GateSettings } from '../options/settings.ts'
-import { requestOf } from '../request-of.ts'
 import type { Caller } from './caller-key.ts'
 
 /** Gives the parts of a request's key; `undefined` where it lacks one of them. */
@@ -44,7 +44,7 @@ export function keyParts<N extends FrameworkArgs>(
 
   const factsOf = (incoming: IncomingRequest<N>, address: string | undefined): MaybePromise<Facts> => {
     if (!needsRequest) return new Facts(address === undefined ? {} : { ip: address }, true)
-    const request: Request = requestOf(incoming, address)
+    const request: Request = factsRequest(incoming, address)
     return andThen(
       maybePromise(attributes?.(...incoming.args)),
       (own) => new Facts(own === undefined ? request : { ...request, attributes: own }, true),

@@ -5,9 +5,9 @@ import type { Request } from '../../../core/request.ts'
 import { createEngine } from '../../../engine.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
 import type { Step, Store } from '../../../stores/store.ts'
+import { factsRequest } from '../facts-request.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import type { GateSettings } from '../options/settings.ts'
-import { requestOf } from '../request-of.ts'
 import type { LimitSource } from './limit-source.ts'
 
 /** Decisions by rules, which find out by themselves which keys a request has, and how many limits apply. */
@@ -39,7 +39,7 @@ export function fromRules<N extends FrameworkArgs>(settings: GateSettings<N>, st
         throw new ConfigError('with rules, cost is a number; a rule can have a cost of its own', {
           path: ['cost'],
         })
-      const request = requestOf(incoming, address)
+      const request = factsRequest(incoming, address)
       const known: MaybePromise<Request> = andThen(
         maybePromise(attributes?.(...incoming.args)),
         (own): Request => (own === undefined ? request : { ...request, attributes: own }),

@@ -2,7 +2,7 @@ import type { Request } from '../../core/request.ts'
 import type { FrameworkArgs, IncomingRequest } from './incoming-request.ts'
 
 /** A request as rules and parts of keys look at it. */
-export function requestOf<N extends FrameworkArgs>(
+export function factsRequest<N extends FrameworkArgs>(
   { method, url, host, headers }: IncomingRequest<N>,
   address: string | undefined,
 ): Request {
