@@ -74,6 +74,7 @@ const KNOWN: Readonly<Record<string, Shape>> = {
       'Store',
       'Clock',
       'Algorithm',
+      'DialectWriter',
       'Limiter',
       'Rules',
       'Logger',

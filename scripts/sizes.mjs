@@ -19,12 +19,15 @@ const BUNDLES = {
   'stores/redis: RedisStore': [25_000, { 'stores/redis': ['RedisStore'] }],
   'queue: createQueue': [4_400, { queue: ['createQueue'] }],
   'pipeline: createPipeline': [20_600, { pipeline: ['createPipeline'] }],
-  'adapters/hono: rateLimit': [39_500, { 'adapters/hono': ['rateLimit'] }],
-  'adapters/fetch: rateLimit': [39_500, { 'adapters/fetch': ['rateLimit'] }],
-  'adapters/express: rateLimit': [39_500, { 'adapters/express': ['rateLimit'] }],
+  'adapters/hono: rateLimit': [42_000, { 'adapters/hono': ['rateLimit'] }],
+  'adapters/fetch: rateLimit': [42_000, { 'adapters/fetch': ['rateLimit'] }],
+  'adapters/express: rateLimit': [42_000, { 'adapters/express': ['rateLimit'] }],
 }
-/** Bytes of the library's pack, unpacked. */
-const UNPACKED = 820_000
+/**
+ * Bytes of the library's pack, unpacked. Raised by 12 kB for limits that are assigned to proxies, network rules and
+ * figures that are not known, which came after the first budget.
+ */
+const UNPACKED = 832_000
 
 async function bundled(imports) {
   const names = Object.entries(imports)

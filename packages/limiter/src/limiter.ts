@@ -17,7 +17,7 @@ import {
 import { MemoryStore } from './stores/memory.ts'
 
 export type { CostOption, DecisionBy, Limiter, LimiterOptions, ReserveOptions } from './limiter-of.ts'
-export { type KeyOf, type LimiterPolicy, limiterPolicyFields } from './limiter-policy.ts'
+export { type LimiterPolicy, limiterPolicyFields } from './limiter-policy.ts'
 
 /** Policies that name their algorithm, and those that give it. */
 const KIND: LimiterKind = /* @__PURE__ */ namedKind()

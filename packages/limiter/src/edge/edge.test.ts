@@ -61,7 +61,7 @@ describe('the small middleware for Hono', () => {
     expect(await headersOf([draft06, xRateLimit])).toHaveLength(7)
     expect(await headersOf([])).toEqual([])
     expect(() => appWith({ dialect: 'draft-06' as never })).toThrow(
-      'dialect must be a dialect of @sluice/limiter/edge, or a list of them, not "draft-06"',
+      'dialect: give the dialect "draft-06" as an object of @sluice/limiter/edge',
     )
     expect(() => appWith({ dialect: { name: 'own' } as never })).toThrow(
       'the dialect own needs a function headers',

@@ -8,7 +8,7 @@ export type GivenPolicy = Omit<BasePolicy, 'algorithm'> & { readonly algorithm: 
 
 const METHODS = ['plan', 'remaining', 'wait', 'charge', 'refund'] as const
 
-export function isAlgorithm(value: unknown): value is Algorithm {
+function isAlgorithm(value: unknown): value is Algorithm {
   if (typeof value !== 'object' || value === null) return false
   const { name, traits, options } = value as Partial<Algorithm>
   return (

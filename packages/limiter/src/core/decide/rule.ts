@@ -126,15 +126,27 @@ const AN_OBJECT: OptionCheck = /* @__PURE__ */ recordOf(anything)
  * const rule = ruleOf('api', 'shop/api', plan, { soft: 0.8 })
  */
 export function ruleOf(name: string, namespace: string, plan: Plan, options: RuleOptions = {}): Rule {
-  const [error] = typeErrors(options)
+  const [error] = ruleErrors(plan, options)
   if (error !== undefined) throw error
-  return ruleOfChecked(name, namespace, plan, options)
+  return checkedRule(name, namespace, plan, options)
 }
 
-/** The same, of options with the right types. @throws ConfigError where they contradict each other */
-export function ruleOfChecked(name: string, namespace: string, plan: Plan, options: RuleOptions): Rule {
+/**
+ * The same, of options with the right types and without `assign`: a limiter has none, and need not load its check.
+ * @throws ConfigError where they contradict each other
+ */
+export function ruleOfChecked(
+  name: string,
+  namespace: string,
+  plan: Plan,
+  options: Omit<RuleOptions, 'assign'>,
+): Rule {
   const [error] = contradictions(plan, options)
   if (error !== undefined) throw error
+  return checkedRule(name, namespace, plan, options)
+}
+
+function checkedRule(name: string, namespace: string, plan: Plan, options: RuleOptions): Rule {
   const { onLimit = 'deny', onStoreError = 'open', soft, jitter, spread = false } = options
   const role = roleOf(options)
   return {
@@ -174,7 +186,7 @@ function blockPlanOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
  */
 export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigError[] {
   const wrong = typeErrors(options)
-  return wrong.length > 0 ? wrong : contradictions(plan, options)
+  return wrong.length > 0 ? wrong : [...contradictions(plan, options), ...assignContradictions(plan, options)]
 }
 
 function typeErrors(options: RuleOptions): readonly ConfigError[] {
@@ -212,10 +224,14 @@ function contradictions(plan: Plan, options: RuleOptions): readonly ConfigError[
       const blocks = block !== undefined || options.blockable === true
       if (prefetch !== undefined) checkPrefetch(prefetch, plan, roleOf(options), blocks, options.cost)
     },
-    () => {
-      if (options.assign !== undefined)
-        checkAssign(plan, roleOf(options), { block: block !== undefined, delay: onLimit === 'delay' })
-    },
+  ])
+}
+
+function assignContradictions(plan: Plan, options: RuleOptions): readonly ConfigError[] {
+  const { assign, block, onLimit } = options
+  if (assign === undefined) return []
+  return errorsOf([
+    () => checkAssign(plan, roleOf(options), { block: block !== undefined, delay: onLimit === 'delay' }),
   ])
 }
 

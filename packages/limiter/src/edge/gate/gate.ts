@@ -6,12 +6,10 @@ import { harmless } from '../../adapters/gate/options/harmless.ts'
 import type { GateSettings } from '../../adapters/gate/options/settings.ts'
 import { wallClock } from '../../clock.ts'
 import { checkOptions, type OptionCheck } from '../../core/options.ts'
-import { chosenOf } from '../../core/respond/chosen-dialects.ts'
-import type { DialectWriter } from '../../core/respond/dialect.ts'
 import { ietf } from '../../core/respond/ietf.ts'
 import type { Timers } from '../../flow/timers.ts'
 import { andThen, maybePromise } from '../../maybe-promise.ts'
-import { type EdgeOptions, edgeCheck } from './options.ts'
+import { type EdgeOptions, edgeCheck, givenDialects } from './options.ts'
 
 /**
  * The gate of every adapter, without what finds addresses, lists of callers, rules and names.
@@ -31,7 +29,7 @@ export function edgeGate<N extends FrameworkArgs>(
     wallClock: wallClock(),
     ...options,
     logger,
-    dialect: chosenOf<DialectWriter, never>(options.dialect ?? ietf(), (name) => name, ['headers']),
+    dialect: givenDialects(options.dialect ?? ietf()),
     ...(observe && { observe: harmless(observe, logger) }),
   } as object as GateSettings<N> // its key is read here
   const read = keyReader(fieldsOf(settings), keylessCaller(onMissingKey))

@@ -1,19 +1,24 @@
 import type { FrameworkArgs, PerRequest } from '../../adapters/gate/incoming-request.ts'
 import type { GateOptions, RequestKey } from '../../adapters/gate/options/options.ts'
+import { ConfigError } from '../../core/errors.ts'
 import {
   anyOf,
   anything,
   flag,
   func,
   having,
+  listOf,
+  type OptionCheck,
   type OptionFields,
   objectOf,
   oneOf,
   recordOf,
   textCheck,
   that,
+  under,
   wholeFrom,
 } from '../../core/options.ts'
+import { chosenOf } from '../../core/respond/chosen-dialects.ts'
 import type { DialectWriter } from '../../core/respond/dialect.ts'
 import type { Limiter } from '../../limiter-of.ts'
 
@@ -58,7 +63,7 @@ export interface EdgeOptions<N extends FrameworkArgs> extends Pick<GateOptions<N
 const perRequest = /* @__PURE__ */ that('a function of the request', (value) => typeof value === 'function')
 
 /** Checks of these options; an adapter adds those that it reads itself. */
-export function edgeFields(): OptionFields<EdgeOptions<FrameworkArgs>> {
+function edgeFields(): OptionFields<EdgeOptions<FrameworkArgs>> {
   return {
     limiter: having('a limiter', 'check', 'peek', 'reserve', 'refund', 'reset'),
     key: perRequest,
@@ -71,10 +76,7 @@ export function edgeFields(): OptionFields<EdgeOptions<FrameworkArgs>> {
     settleCost: func,
     statusCode: wholeFrom(400, 599),
     message: anything,
-    dialect: that(
-      'a dialect of @sluice/limiter/edge, or a list of them',
-      (value) => typeof value === 'object',
-    ),
+    dialect: dialectCheck,
     headers: oneOf('always', 'denied'),
     retryAfter: oneOf('seconds', 'date'),
     exposeHeaders: flag,
@@ -89,10 +91,27 @@ export function edgeFields(): OptionFields<EdgeOptions<FrameworkArgs>> {
   }
 }
 
+/**
+ * The writers of dialects that are given as objects.
+ * @throws ConfigError for a name, what is no dialect, or two that would send the same header
+ */
+export function givenDialects(given: DialectWriter | readonly DialectWriter[]): readonly DialectWriter[] {
+  const refuse = (name: string): never => {
+    throw new ConfigError(`give the dialect ${JSON.stringify(name)} as an object of @sluice/limiter/edge`)
+  }
+  return chosenOf<DialectWriter, never>(given, refuse, ['headers'])
+}
+
+const dialectCheck: OptionCheck = (value, path) => {
+  if (Array.isArray(value)) listOf(dialectCheck)(value, path)
+  under([...path], () => givenDialects(value as DialectWriter))
+  return undefined
+}
+
 const ELSEWHERE = 'only the adapters of @sluice/limiter/adapters have it; here give limiter and key'
 
 /** A check of all of them. */
-export function edgeCheck(own: Readonly<Record<string, ReturnType<typeof oneOf>>>): ReturnType<typeof oneOf> {
+export function edgeCheck(own: Readonly<Record<string, OptionCheck>>): OptionCheck {
   return objectOf<EdgeOptions<FrameworkArgs>>({ ...edgeFields(), ...own }, ['limiter', 'key'], {
     what: 'an object with limiter and key',
     instead: { limit: ELSEWHERE, policies: ELSEWHERE, rules: ELSEWHERE, trustProxy: ELSEWHERE },

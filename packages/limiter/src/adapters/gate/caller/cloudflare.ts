@@ -1,7 +1,8 @@
 /**
- * The networks from which Cloudflare reaches servers, as https://www.cloudflare.com/ips-v4 and
- * https://www.cloudflare.com/ips-v6 list them; the list is that of
- * 28 September 2023, the last change by November 2026. A network that is missing here makes clients behind it count as one caller: nobody gains by it.
+ * The networks from which Cloudflare reaches servers: https://www.cloudflare.com/ips-v4 and
+ * https://www.cloudflare.com/ips-v6, in the list dated 28 September 2023, and checked here in November 2026 against copies
+ * of it alone. One that is missing makes the clients behind it count as one caller. One that Cloudflare gives up has to go
+ * from here: whoever has it then could choose an address.
  */
 export const CLOUDFLARE: readonly string[] = [
   '173.245.48.0/20',
