@@ -178,6 +178,11 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
   return errorsOf([
     () => checkDelay(plan, options),
     check(
+      onLimit === 'deprioritize' && options.blockable,
+      'blockable',
+      'a rule that only lowers the priority refuses no request, so no key can be blocked',
+    ),
+    check(
       onLimit === 'deprioritize' && block !== undefined,
       'block',
       'a rule that only lowers the priority refuses no request, so it cannot block',
