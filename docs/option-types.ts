@@ -57,6 +57,8 @@ const KNOWN: Readonly<Record<string, Shape>> = {
   SomeKeyOf: { kind: 'any' },
   // What it checks are the types of what LimiterOptions describes.
   CheckedPolicies: { kind: 'object', fields: new Map() },
+  CheckedDurations: { kind: 'object', fields: new Map() },
+  KeyPartName: { kind: 'text' },
   LevelWithSilent: words(['info', 'debug', 'silent']),
   AlgorithmSettings: {
     kind: 'object',
@@ -68,10 +70,18 @@ const KNOWN: Readonly<Record<string, Shape>> = {
     ),
   },
   ...Object.fromEntries(
-    ['Store', 'Clock', 'Limiter', 'Rules', 'Logger', 'Timers', 'Dialect', 'DestinationStream'].map((name) => [
-      name,
-      { kind: 'theirs', name },
-    ]),
+    [
+      'Store',
+      'Clock',
+      'Algorithm',
+      'DialectWriter',
+      'Limiter',
+      'Rules',
+      'Logger',
+      'Timers',
+      'Dialect',
+      'DestinationStream',
+    ].map((name) => [name, { kind: 'theirs', name }]),
   ),
   RedisClient: { kind: 'any' },
   Position: { kind: 'any' },
@@ -148,7 +158,10 @@ function anyFor(parameters: Node): Map<string, Shape> {
 function nameOf(type: Node): string {
   if (type?.type === 'TSTypeOperator') return nameOf(type.typeAnnotation)
   if (type?.type === 'TSArrayType') return nameOf(type.elementType)
-  if (type?.type === 'TSIntersectionType' && nameOf(type.types[1]) === 'CheckedPolicies')
+  if (
+    type?.type === 'TSIntersectionType' &&
+    ['CheckedPolicies', 'CheckedDurations'].includes(nameOf(type.types[1]))
+  )
     return nameOf(type.types[0])
   if (type?.type === 'TSUnionType')
     return nameOf(type.types.find((each: Node) => each.type !== 'TSUndefinedKeyword'))

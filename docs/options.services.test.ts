@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import { createLimiter, MemoryStore } from '@sluice/limiter'
-import { planOf } from '@sluice/limiter/algorithms'
+import { algorithmOptions, algorithms, planOf } from '@sluice/limiter/algorithms'
 import { nearest } from '@sluice/limiter/errors'
+import { dialects } from '@sluice/limiter/respond'
 import { compile } from '@sluice/limiter/rules'
 import { FakeClock } from '@sluice/limiter/testing'
 import { describe, expect, it } from 'vitest'
@@ -147,6 +148,12 @@ const plan = planOf({ algorithm: 'gcra', limit: 9, period: '1m' })
 const THEIRS: Readonly<Record<string, unknown>> = {
   Store: store,
   Clock: new FakeClock(),
+  // One that takes the options of all.
+  Algorithm: {
+    ...algorithms.gcra,
+    options: Object.fromEntries([...algorithmOptions].map(([name, { option }]) => [name, option])),
+  },
+  DialectWriter: dialects.ietf(),
   Limiter: limiter,
   Rules: rules,
   Logger: console,

@@ -13,6 +13,8 @@ const names = entries.map(({ source }) => source)
 
 /** `'./file.ts'` in a declaration. */
 const SOURCE = /(['"]\.[^'"]*)\.ts(['"])/g
+/** Of declarations, which nobody edits. */
+const INDENT = /^ +/gm
 const SOURCE_MAP = /\/\/# sourceMappingURL=.*\n?$/
 
 rmSync(join(PACKAGE, 'dist'), { recursive: true, force: true })
@@ -36,8 +38,13 @@ async function bundle() {
       format,
       entryFileNames: `[name].${extension}`,
       chunkFileNames: `shared/[name]-[hash].${extension}`,
-      comments: false,
-      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+      comments: { annotation: true, legal: false, jsdoc: false },
+      minify: {
+        // Names of classes and functions stay, for stack traces; in CommonJS, for old tools alone, those of classes.
+        compress: { keepNames: { function: true, class: true } },
+        mangle: { toplevel: true, keepNames: { function: format === 'esm', class: true } },
+        codegen: { removeWhitespace: true },
+      },
     })
   }
   await bundle.close()
@@ -67,7 +74,7 @@ function writeTypes() {
     if (written.has(name)) return
     written.add(name)
     const text = readFileSync(join(PACKAGE, 'build', `${name}.d.ts`), 'utf8')
-    write(`${name}.d.cts`, text.replaceAll(SOURCE, '$1.cjs$2').replace(SOURCE_MAP, ''))
+    write(`${name}.d.cts`, text.replaceAll(SOURCE, '$1.cjs$2').replace(SOURCE_MAP, '').replace(INDENT, ''))
     for (const [, specifier] of text.matchAll(SOURCE)) copy(join(dirname(name), specifier.slice(1)))
   }
   for (const name of names) {

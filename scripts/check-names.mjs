@@ -9,6 +9,7 @@ import { parseSync, Visitor } from 'oxc-parser'
 /** Names that mean the same in each file that defines them. */
 const SAME = new Map([
   ['rateLimit', 'each adapter calls its one function so'],
+  ['createLimiter', 'the same function, with algorithms by name or as objects'],
   ['RateLimitMiddleware', 'what rateLimit returns, in the types of each framework'],
 ])
 

@@ -66,6 +66,16 @@ const JEST = `
     expect(answers).toBe('true,true,false')
     expect(errors.ConfigError).toBe(ConfigError)
     expect(typeof rateLimit({ limit: 1, period: '1s' })).toBe('function')
+  })
+  test('docs/testing.md', () => {
+    const { MemoryStore } = require('@sluice/limiter')
+    jest.useFakeTimers()
+    const store = new MemoryStore({ clock: { now: () => Date.now() * 1000 } })
+    const limiter = createLimiter({ store, policies: { api: { algorithm: 'gcra', limit: 1, period: '1m' } } })
+    expect([limiter.check('ada').allowed, limiter.check('ada').allowed]).toEqual([true, false])
+    jest.advanceTimersByTime(60_000)
+    expect(limiter.check('ada').allowed).toBe(true)
+    jest.useRealTimers()
   })`
 const TYPED = `
   import { createLimiter, type Decision } from '@sluice/limiter'

@@ -5,13 +5,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 const MANIFEST = 'packages/limiter/package.json'
 /** Every file there is a subpath of its own. */
-const OPEN = ['stores', 'adapters', 'compat']
+const OPEN = ['stores', 'adapters', 'compat', 'edge']
 
 const text = readFileSync(MANIFEST, 'utf8')
 const manifest = JSON.parse(text)
 const names = [
   ...Object.entries(manifest.exports)
-    .filter(([subpath]) => !OPEN.includes(subpath.split('/')[1]))
+    .filter(([subpath]) => subpath.split('/').length < 3 || !OPEN.includes(subpath.split('/')[1]))
     .map(([subpath, target]) => [subpath, target['@sluice/source'].slice('./src/'.length, -'.ts'.length)]),
   ...OPEN.flatMap((folder) =>
     readdirSync(`packages/limiter/src/${folder}`)
@@ -36,12 +36,14 @@ manifest.exports = Object.fromEntries(
     },
   ]),
 )
+const isOpen = ([subpath]) => subpath.split('/').length > 2 && OPEN.includes(subpath.split('/')[1])
 manifest.typesVersions = {
-  '*': Object.fromEntries(
-    names
-      .filter(([subpath]) => subpath !== '.')
+  '*': Object.fromEntries([
+    ...names
+      .filter((each) => each[0] !== '.' && !isOpen(each))
       .map(([subpath, name]) => [subpath.slice('./'.length), [`./dist/${name}.d.cts`]]),
-  ),
+    ...OPEN.map((folder) => [`${folder}/*`, [`./dist/${folder}/*.d.cts`]]),
+  ]),
 }
 
 const expected = `${JSON.stringify(manifest, null, 2)}\n`

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import * as edge from './edge.ts'
 import * as root from './index.ts'
 import { createLimiter, SluiceError } from './index.ts'
 import { createPipeline } from './pipeline.ts'
@@ -67,10 +68,12 @@ describe('OF-22: arguments that make no sense are answered in words of this libr
   } as const
   const limiter = createLimiter({ policies })
 
-  test('the first argument of what the root, the queue and the pipeline export', async () => {
-    const called = Object.fromEntries(Object.entries(root).filter(([name]) => !/Error$|Exceeded$/.test(name)))
+  test('the first argument of what the root, the edge, the queue and the pipeline export', async () => {
+    const called = (exports: object): object =>
+      Object.fromEntries(Object.entries(exports).filter(([name]) => !/Error$|Exceeded$/.test(name)))
     const calls = [
-      ...callsOf('root', called),
+      ...callsOf('root', called(root)),
+      ...callsOf('edge', called(edge)),
       ...callsOf('queue', { createQueue }),
       ...callsOf('pipeline', { createPipeline }),
     ]
@@ -89,13 +92,13 @@ describe('OF-22: arguments that make no sense are answered in words of this libr
     expect(await rawErrors(calls)).toEqual([])
   })
 
-  test.each(['adapters', 'stores', 'compat'])(
+  test.each(['adapters', 'stores', 'compat', 'edge'])(
     'the first argument of what each file of %s exports',
     async (folder) => {
       const files = readdirSync(new URL(`./${folder}/`, import.meta.url)).filter((file) =>
         /^[\w-]+\.ts$/.test(file),
       )
-      expect(files.length).toBeGreaterThan(3)
+      expect(files.length).toBeGreaterThan(1)
       for (const file of files) {
         const exports = await import(new URL(`./${folder}/${file}`, import.meta.url).href)
         expect(await rawErrors(callsOf(file, exports))).toEqual([])

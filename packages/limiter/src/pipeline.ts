@@ -1,17 +1,21 @@
+import { BadQuestion, UnknownDomain } from './bad-question.ts'
 import { type ActualCost, bindingStep } from './core/decide/charges.ts'
 import type { Decision } from './core/decide/decision.ts'
-import type { Rules } from './core/match/compile.ts'
+import type { Matched, Rules } from './core/match/compiled-rules.ts'
 import { type DescriptorQuery, matchDescriptors } from './core/match/descriptors.ts'
-import { type Matched, matchRequest } from './core/match/match.ts'
+import { matchRequest } from './core/match/match.ts'
 import { type CallFields, checkCall, checkOptions, func, type OptionCheck, objectOf } from './core/options.ts'
 import type { Request } from './core/request.ts'
-import { dialectsOf } from './core/respond/dialects.ts'
-import { type LimitResponse, type RespondOptions, respondFields, responseTo } from './core/respond/respond.ts'
+import { writersOf } from './core/respond/dialect-writers.ts'
+import { respondFields } from './core/respond/respond.ts'
+import { type LimitResponse, type RespondOptions, responseTo } from './core/respond/response.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
 import type { Observer } from './observe/events.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
 import { type Once, type Store, storeCheck } from './stores/store.ts'
+
+export { BadQuestion, UnknownDomain }
 
 /** One request, in either of the two formats that rules are written in. */
 export interface Question {
@@ -97,7 +101,7 @@ export interface Pipeline<Async extends boolean> {
 export function createPipeline<Async extends boolean>(options: PipelineOptions<Async>): Pipeline<Async> {
   checkOptions(options, OPTIONS)
   const { rules, store, respond = {}, observe, wallClock = Date.now } = options
-  const dialect = dialectsOf(respond.dialect ?? 'ietf') // a wrong one is the configuration's mistake, not a request's
+  const dialect = writersOf(respond.dialect ?? 'ietf') // a wrong one is the configuration's mistake, not a request's
   const engine = createEngine(store, observe)
 
   // Identify and match: which limits apply, and under which keys.
@@ -114,9 +118,8 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     const share = bound?.rule.jitter
     const jitter = share === undefined ? undefined : { jitter: { share, key: bound!.key, seed: 0 } }
     const retryAfter = bound?.rule.retryAfter
-    const response = responseTo(decision, {
+    const response = responseTo(decision, dialect, {
       ...respond,
-      dialect,
       cost,
       ...jitter,
       ...(retryAfter !== undefined && { retryAfter }),
@@ -155,20 +158,6 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     unblock: (question) => engine.block(match(rules(), question).steps, 0),
   }
 }
-
-/**
- * The caller's mistake: HTTP 400.
- * @example
- * if (error instanceof BadQuestion) response.writeHead(400).end(error.message)
- */
-export class BadQuestion extends TypeError {}
-
-/**
- * No rules are loaded for that domain: HTTP 404.
- * @example
- * if (error instanceof UnknownDomain) response.writeHead(404).end(error.message)
- */
-export class UnknownDomain extends TypeError {}
 
 /** What a question may have: `''` for what is checked where it is used. */
 const QUESTION: CallFields = new Map([

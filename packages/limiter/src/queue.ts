@@ -1,13 +1,14 @@
 import { type Clock, clockCheck, monotonicClock } from './clock.ts'
-import { algorithms } from './core/decide/algorithms.ts'
 import { type CostByName, checkedCost } from './core/decide/cost.ts'
-import type { Decision, PolicyFigures } from './core/decide/decision.ts'
+import { type Decision, type PolicyFigures, receiptOf } from './core/decide/decision.ts'
+import { holdsSlots } from './core/decide/step.ts'
 import { ConfigError, StoreError } from './core/errors.ts'
 import { type CallFields, checkCall, checkOptions, having, objectOf } from './core/options.ts'
 import { type Pause, type PauseEnd, startPause } from './flow/pause.ts'
 import type { Timers } from './flow/timers.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
-import type { CostOption, KeyOf, Limiter } from './limiter.ts'
+import type { CostOption, Limiter } from './limiter-of.ts'
+import type { KeyOf } from './limiter-policy.ts'
 
 /** Slots that others release are noticed after so many milliseconds at most: nobody tells. */
 const LOOK_AGAIN_MS = 1_000
@@ -89,9 +90,6 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
   }
   checkOptions(options, OPTIONS)
   const lines = new Lines(limiter as QueuedLimiter, options)
-  const holds = Object.values<AnyPolicy>(limiter.policies).some(
-    ({ algorithm }) => algorithms[algorithm].traits.holds,
-  )
   const queue: Queue<string, string> = {
     wait: (key, options = {}) => lines.wait(key, options),
     async schedule(key, job, options = {}) {
@@ -100,7 +98,7 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
       try {
         return await job(decision)
       } finally {
-        if (holds) await lines.release(key, decision)
+        if (receiptOf(decision)?.steps.some(holdsSlots)) await lines.release(key, decision)
       }
     },
     wrap(job, given) {
@@ -120,7 +118,6 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
 }
 
 type QueuedLimiter = Limiter<string, boolean, string>
-type AnyPolicy = QueuedLimiter['policies'][string]
 type AnyKey = KeyOf<string>
 
 /** One who waits. */

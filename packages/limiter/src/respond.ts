@@ -1,4 +1,6 @@
 /** Decisions as HTTP: statuses, headers in every dialect, problem bodies; and headers back into figures. */
+
+export { exposedHeaders } from './core/respond/chosen-dialects.ts'
 export type {
   Dialect,
   Header,
@@ -10,18 +12,14 @@ export type {
   ReportedPolicy,
   ReportOptions,
 } from './core/respond/dialect.ts'
-export { reportOf } from './core/respond/dialect.ts'
-export {
-  type DialectName,
-  type Dialects,
-  dialects,
-  dialectsOf,
-  exposedHeaders,
-} from './core/respond/dialects.ts'
+export type { DialectName, Dialects } from './core/respond/dialect-writers.ts'
+export { dialects, dialectsOf } from './core/respond/dialects.ts'
 export { type Expiring, expiringOf } from './core/respond/expiring.ts'
 export { readExpiring } from './core/respond/expiring-reader.ts'
 export { countAt, durationAt } from './core/respond/header-text.ts'
 export type { Jitter } from './core/respond/jitter.ts'
 export type { Problem, ProblemKind, RefusalReason } from './core/respond/problem.ts'
-export { type LimitResponse, type RespondOptions, respondTo } from './core/respond/respond.ts'
+export { reportOf } from './core/respond/report.ts'
+export { respondTo } from './core/respond/respond.ts'
+export type { LimitResponse, RespondOptions } from './core/respond/response.ts'
 export { readRetryAfter } from './core/respond/retry-after.ts'

@@ -1,13 +1,8 @@
 /** Rules: their model, how they are compiled, and how requests are matched to them. */
 export { type Params, type Part, parsePart } from './core/identify/key-part.ts'
 export { assignErrors, unassignable } from './core/match/assign.ts'
-export {
-  type CompiledDomain,
-  type CompileOptions,
-  compile,
-  compileInPieces,
-  type Rules,
-} from './core/match/compile.ts'
+export { type CompileOptions, compile, compileInPieces } from './core/match/compile.ts'
+export type { CompiledDomain, Matched, Rules } from './core/match/compiled-rules.ts'
 export { costOf } from './core/match/cost.ts'
 export type {
   CompiledDescriptorLimit,
@@ -40,7 +35,7 @@ export { parseGlob } from './core/match/glob.ts'
 export { type KeyLookup, keyLookup } from './core/match/key-lookup.ts'
 export type { CompiledLimit } from './core/match/limit.ts'
 export { algorithmSettingsOf, ruleOptionsOf, stepForKey } from './core/match/make-rule.ts'
-export { type LimitMatch, type Matched, matchLimit, matchRequest } from './core/match/match.ts'
+export { type LimitMatch, matchLimit, matchRequest } from './core/match/match.ts'
 export { descriptorRules, limitRules } from './core/match/rules-of.ts'
 export { wildcard } from './core/match/wildcard.ts'
 export type { Request } from './core/request.ts'

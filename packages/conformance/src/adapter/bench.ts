@@ -6,7 +6,7 @@ import { FakeClock } from '@sluice/limiter/testing'
 import type { Runner } from '../runner.ts'
 import { ManualTimers } from './manual-timers.ts'
 
-export type TestOptions = GateOptions<FrameworkArgs>
+export type TestOptions = GateOptions<FrameworkArgs, FrameworkArgs>
 
 /** What the application behind the limiters makes of a request that they let in. */
 export type Application = (request: {

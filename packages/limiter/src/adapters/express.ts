@@ -10,6 +10,7 @@ import {
   type RateLimitInfo,
   sendRefusal,
 } from './gate/hosts/node-http.ts'
+import type { CheckedDurations } from './gate/options/checked-durations.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
 
@@ -45,7 +46,9 @@ export interface RateLimitMiddleware {
  * app.use(rateLimit({ limit: 100, period: '15m' }))
  * app.post('/login', rateLimit({ limit: 5, period: '1m', skipSuccessfulRequests: true }), login)
  */
-export function rateLimit(options: ExpressOptions): RateLimitMiddleware {
+export function rateLimit<const Text extends string = string>(
+  options: ExpressOptions & CheckedDurations<Text>,
+): RateLimitMiddleware {
   const gate = createGate<ExpressArgs>(options, OWN)
   const { handler } = options
 

@@ -1,6 +1,7 @@
 import type { DocumentNode } from 'graphql'
 import { ConfigError, SluiceError } from '../core/errors.ts'
 import { createGate } from './gate/gate.ts'
+import type { CheckedDurations } from './gate/options/checked-durations.ts'
 import { checkGateOptions } from './gate/options/fields.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import { withoutOutcomes } from './gate/options/settings.ts'
@@ -50,8 +51,8 @@ export class OperationRefused extends SluiceError {
  * await limit({ document, context: { user: 'ada' } })
  */
 // biome-ignore lint/suspicious/noExplicitAny: plain JavaScript cannot name its context
-export function rateLimit<C = any>(
-  options: GraphqlOptions<C>,
+export function rateLimit<C = any, const Text extends string = string>(
+  options: GraphqlOptions<C> & CheckedDurations<Text>,
 ): (operation: Operation<C>) => Promise<RateLimitInfo> {
   checkGateOptions(options)
   const { key, keyGenerator, address, rules } = options

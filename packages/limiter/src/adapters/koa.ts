@@ -3,6 +3,7 @@ import { func, type OptionFields } from '../core/options.ts'
 import type { Key, Keys } from '../policy-steps.ts'
 import { createGate } from './gate/gate.ts'
 import { evaluated, NodeRequest, type RateLimitInfo, type ResponseWriter } from './gate/hosts/node-http.ts'
+import type { CheckedDurations } from './gate/options/checked-durations.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
 
@@ -28,7 +29,9 @@ export type RateLimitMiddleware = Middleware & {
  * @example
  * app.use(rateLimit({ limit: 100, period: '15m' }))
  */
-export function rateLimit(options: KoaOptions): RateLimitMiddleware {
+export function rateLimit<const Text extends string = string>(
+  options: KoaOptions & CheckedDurations<Text>,
+): RateLimitMiddleware {
   const gate = createGate<[Context]>(options, OWN)
   const { handler } = options
   const middleware: Middleware = async (ctx, next) => {

@@ -25,6 +25,7 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import type { Gate } from './gate/gate.ts'
 import { evaluated, type RateLimitInfo, type ResponseWriter } from './gate/hosts/node-http.ts'
 import type { IncomingRequest } from './gate/incoming-request.ts'
+import type { CheckedDurations } from './gate/options/checked-durations.ts'
 import type { Verdict } from './gate/verdict/verdict.ts'
 import { Gates, THROTTLE } from './nest/gates.ts'
 import { type NestModuleOptions, type NestOptions, OF_HANDLER, translated } from './nest/options.ts'
@@ -44,8 +45,10 @@ export type { NestModuleOptions, NestOptions, RateLimitInfo }
  *   login() {}
  * }
  */
-export function Throttle(
-  options: NestOptions | { readonly default: NestOptions },
+export function Throttle<const Text extends string = string>(
+  options:
+    | (NestOptions & CheckedDurations<Text>)
+    | { readonly default: NestOptions & CheckedDurations<Text> },
 ): MethodDecorator & ClassDecorator {
   const own = hasDefault(options)
     ? translated(byDefault(options, anything), OF_HANDLER, 'default')
@@ -120,7 +123,9 @@ const ASYNC = objectOf<Parameters<typeof RateLimitModule.forRootAsync>[0]>(
 // biome-ignore lint/complexity/noStaticOnlyClass: Nest's modules are classes
 export class RateLimitModule {
   /** @throws ConfigError for invalid options */
-  static forRoot(options: NestModuleOptions): DynamicModule {
+  static forRoot<const Text extends string = string>(
+    options: NestModuleOptions & CheckedDurations<Text>,
+  ): DynamicModule {
     translated(options)
     return guarding({ useFactory: (modules: ModulesContainer) => new Gates(options).prepare(modules) })
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGate } from './gate/gate.ts'
 import { evaluated, incomingRequestOf, plainWriter, sendRefusal } from './gate/hosts/node-http.ts'
+import type { CheckedDurations } from './gate/options/checked-durations.ts'
 import type { GateOptions } from './gate/options/options.ts'
 
 export type { RateLimitInfo } from './gate/hosts/node-http.ts'
@@ -17,8 +18,8 @@ type NodeArgs = [IncomingMessage, ServerResponse]
  *   if (await limit(request, response)) response.end('hello')
  * })
  */
-export function rateLimit(
-  options: GateOptions<NodeArgs>,
+export function rateLimit<const Text extends string = string>(
+  options: GateOptions<NodeArgs> & CheckedDurations<Text>,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
   const gate = createGate(options)
   return async (request, response) => {

@@ -3,6 +3,7 @@ import type { RawData, WebSocket } from 'ws'
 import { anyOf, func, type OptionFields, oneOf } from '../core/options.ts'
 import { createGate } from './gate/gate.ts'
 import { anew, incomingRequestOf, type RateLimitInfo } from './gate/hosts/node-http.ts'
+import type { CheckedDurations } from './gate/options/checked-durations.ts'
 import type { GateOptions } from './gate/options/options.ts'
 import { withoutOutcomes } from './gate/options/settings.ts'
 import { retryAfterOf, type Verdict } from './gate/verdict/verdict.ts'
@@ -36,8 +37,8 @@ type Listener = (data: RawData, isBinary: boolean, info: RateLimitInfo) => void
  *   limit(socket, request, (data) => socket.send(`you said ${data}`))
  * })
  */
-export function rateLimit(
-  options: WebSocketOptions,
+export function rateLimit<const Text extends string = string>(
+  options: WebSocketOptions & CheckedDurations<Text>,
 ): (socket: WebSocket, request: IncomingMessage, listener: Listener) => void {
   const gate = createGate<WebSocketArgs>(options, OWN)
   withoutOutcomes(options)

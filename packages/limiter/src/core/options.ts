@@ -254,11 +254,11 @@ export function having(what: string, ...functions: readonly string[]): OptionChe
   )
 }
 
-export const textCheck: OptionCheck = that('text', (value) => typeof value === 'string')
-export const flag: OptionCheck = that('true or false', (value) => typeof value === 'boolean')
-export const func: OptionCheck = that('a function', (value) => typeof value === 'function')
+export const textCheck: OptionCheck = /* @__PURE__ */ that('text', (value) => typeof value === 'string')
+export const flag: OptionCheck = /* @__PURE__ */ that('true or false', (value) => typeof value === 'boolean')
+export const func: OptionCheck = /* @__PURE__ */ that('a function', (value) => typeof value === 'function')
 /** A number from 0 to 1. */
-export const shareCheck: OptionCheck = that(
+export const shareCheck: OptionCheck = /* @__PURE__ */ that(
   'a number from 0 to 1',
   (value) => typeof value === 'number' && value >= 0 && value <= 1,
 )

@@ -75,6 +75,7 @@ const CONSTANT: Readonly<Record<string, string>> = {
   'service/src/http/batch.ts': 'timeouts of a socket, by Node',
   'service/src/turns.ts': 'a turn of the event loop',
   'service/src/drain.ts': 'an interval of 50 ms',
+  'service/src/rlqs/assignments.ts': 'a constant',
   'service/src/rules/rules-watcher.ts': 'an interval that no option sets',
 }
 

@@ -131,15 +131,15 @@ class Usage {
     this.#least = 0
   }
 
-  /** What has flowed since the last charge counts by the new rate, from at most twice the new capacity. */
-  flow(now: number, { capacity, limit, period, unit, source }: Plan): void {
+  /** What has flowed since the last charge counts by the new rate, from at most what the new plan can count. */
+  flow(now: number, { ceiling, limit, period, unit, source }: Plan): void {
     const { at, least, most } = this.#charged
     if (at === now) return
     const periods = (now - at + unit) / (period * unit)
     const arrives = source !== undefined && 'refill' in source
     this.#least = Math.max(
       0,
-      Math.min(least, 2 * capacity) - Math.ceil((arrives ? Math.floor(periods) + 1 : periods) * limit),
+      Math.min(least, ceiling) - Math.ceil((arrives ? Math.floor(periods) + 1 : periods) * limit),
     )
     this.#most = most
   }

@@ -50,7 +50,7 @@ export function assignmentsOf(options: RlqsOptions, rules: () => Rules): Assignm
     serve(call) {
       if (ticks === undefined) return void call.end()
       calls.add(call)
-      call.on('close', () => calls.delete(call))
+      for (const event of ['close', 'cancelled']) call.on(event, () => calls.delete(call))
       serveStream(call, assigner)
     },
     stop() {

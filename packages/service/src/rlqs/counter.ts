@@ -152,8 +152,8 @@ export class Counter {
     const { ttlMs, deliveryMs } = this.#settings
     this.#leases = this.#leases.filter(({ until }) => until > now)
     for (const holder of this.holders) settleHolder(holder, now, deliveryMs)
-    const leaseEnds = this.#leases.map(({ until }) => until)
-    this.dueAt = Math.min(now + ttlMs / RENEWALS, ...leaseEnds)
+    this.dueAt = now + ttlMs / RENEWALS
+    for (const { until } of this.#leases) this.dueAt = Math.min(this.dueAt, until)
     this.#abandonIdle(now, outlet)
     const { quota } = this.#target
     const holders = [...this.holders].filter(({ abandonedAt }) => abandonedAt === undefined)

@@ -130,6 +130,16 @@ describe('a stream', () => {
     expect(await connect().ended).toBe(status.RESOURCE_EXHAUSTED)
   })
 
+  it('that its proxy cancels leaves its place, and its part until the assignment ends', async () => {
+    const { connect, service } = await serve()
+    const proxy = connect()
+    proxy.report('edge', usage({ limit: 'all' }))
+    await proxy.next()
+    proxy.close()
+    await expect.poll(async () => (await metrics(service)).body).toContain('sluice_rlqs_streams 0')
+    expect((await metrics(service)).body).toContain('sluice_rlqs_buckets 1')
+  })
+
   it('ends when the service stops, and its proxy goes on', async () => {
     const { connect, service } = await serve()
     const proxy = connect()

@@ -54,7 +54,10 @@ describe('a gate’s options', () => {
       /algorithm must be token-bucket, .*, not "bucket"/,
     ],
     [{ limit: 1, period: '1m', trustProxy: true as never }, /trust any client/],
-    [{ limit: 1, period: '1m', trustProxy: 'proxy.example' }, /trustProxy\[0\] must be an address or CIDR/],
+    [
+      { limit: 1, period: '1m', trustProxy: 'proxy.example' },
+      /trustProxy\[0\] must be loopback, .* or an address or CIDR/,
+    ],
     [{ limit: 1, period: '1m', ipv6Subnet: 16 }, /ipv6Subnet/],
     [
       { limit: 1, period: '1m', onMissingKey: 'ignore' as never },

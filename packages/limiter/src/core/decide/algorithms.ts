@@ -6,7 +6,7 @@ import { fixedWindow } from './fixed-window/fixed-window.ts'
 import { gcra } from './gcra/gcra.ts'
 import { leakyBucket } from './leaky-bucket/leaky-bucket.ts'
 import { type Option, type OptionValues, optionCheck } from './option.ts'
-import { type BasePolicy, basePolicyFields } from './policy.ts'
+import { type BasePolicy, basePolicyFields, POLICY_NAMES } from './policy.ts'
 import { slidingWindowCounter } from './sliding-window-counter/sliding-window-counter.ts'
 import { slidingWindowLog } from './sliding-window-log/sliding-window-log.ts'
 import { tokenBucket } from './token-bucket/token-bucket.ts'
@@ -80,33 +80,19 @@ export const policyFields: OptionFields<Policy> = {
   ) as OptionFields<AlgorithmSettings>),
 }
 
-/** Names that other libraries have for the same fields. */
-export const POLICY_NAMES: Readonly<Record<string, string>> = {
-  max: 'limit',
-  points: 'limit',
-  requests: 'limit',
-  windowMs: 'period',
-  window: 'period',
-  timeWindow: 'period',
-  duration: 'period',
-  interval: 'period',
-  ttl: 'period',
-  capacity: 'burst',
-}
-
 /**
  * An object with a policy's fields, and with more.
  * @example
- * const POLICY = policyWith<Policy & { shadow?: boolean }>({ shadow: flag })
+ * const POLICY = policyWith({ shadow: flag })
  */
-export function policyWith<T extends Policy>(more: Omit<OptionFields<T>, keyof Policy>): OptionCheck {
-  return objectOf<T>({ ...policyFields, ...more } as OptionFields<T>, ['algorithm', 'limit', 'period'], {
+export function policyWith(more: Readonly<Record<string, OptionCheck>>): OptionCheck {
+  return objectOf<Policy>({ ...policyFields, ...more }, ['algorithm', 'limit', 'period'], {
     what: 'a policy, such as { algorithm: "token-bucket", limit: 10, period: "1s" }',
     instead: POLICY_NAMES,
   })
 }
 
-const POLICY = /* @__PURE__ */ policyWith<Policy>({})
+const POLICY = /* @__PURE__ */ policyWith({})
 
 /**
  * Validates a policy and turns it into integers, once.

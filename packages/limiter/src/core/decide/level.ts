@@ -9,7 +9,8 @@ export type BucketOptions = {
   /** Capacity of the bucket; a whole number from 1 to 2^53−1. Default: `limit`. */
   readonly burst: WholeOption
 }
-export const bucketOptions: BucketOptions = { burst: whole(1, 'Capacity of a bucket. Default: the limit.') }
+export const burst: WholeOption = /* @__PURE__ */ whole(1, 'Capacity of a bucket. Default: the limit.')
+export const bucketOptions: BucketOptions = { burst }
 
 /**
  * The exact level shared by everything that flows continuously: token bucket, GCRA and leaky bucket differ in

@@ -56,3 +56,17 @@ export const basePolicyFields: OptionFields<Pick<BasePolicy, 'limit' | 'period'>
   limit: wholeFrom(0),
   period: anyOf(durationCheck, calendarPeriod),
 }
+
+/** Names that other libraries have for the same fields. */
+export const POLICY_NAMES: Readonly<Record<string, string>> = {
+  max: 'limit',
+  points: 'limit',
+  requests: 'limit',
+  windowMs: 'period',
+  window: 'period',
+  timeWindow: 'period',
+  duration: 'period',
+  interval: 'period',
+  ttl: 'period',
+  capacity: 'burst',
+}

@@ -91,25 +91,30 @@ export const tarpitCheck: OptionCheck = (value, path) =>
   durationCheck(value, path) ??
   (ticksOf(value as number | string) > MOST_TARPIT_MS * 1_000 ? ['one minute at most'] : undefined)
 
-/** What the options of a rule may be. */
+export const softCheck: OptionCheck = /* @__PURE__ */ above0(1)
+export const onLimitCheck: OptionCheck = /* @__PURE__ */ oneOf('deny', 'delay', 'deprioritize')
+export const onStoreErrorCheck: OptionCheck = /* @__PURE__ */ oneOf('open', 'closed', 'local')
+export const prefetchCheck: OptionCheck = /* @__PURE__ */ wholeFrom(2)
+
+/** What the options of a rule may be. Each call is marked, so that who imports one check has not all of them. */
 export const ruleFields: OptionFields<RuleOptions> = {
-  onLimit: oneOf('deny', 'delay', 'deprioritize'),
-  mode: oneOf('enforce', 'shadow'),
-  onStoreError: oneOf('open', 'closed', 'local'),
-  soft: above0(1),
+  onLimit: onLimitCheck,
+  mode: /* @__PURE__ */ oneOf('enforce', 'shadow'),
+  onStoreError: onStoreErrorCheck,
+  soft: softCheck,
   block: blockOptions,
   blockable: flag,
-  prefetch: wholeFrom(2),
-  assign: oneOf('rlqs'),
+  prefetch: prefetchCheck,
+  assign: /* @__PURE__ */ oneOf('rlqs'),
   jitter: shareCheck,
   spread: flag,
-  retryAfter: oneOf('seconds', 'date'),
+  retryAfter: /* @__PURE__ */ oneOf('seconds', 'date'),
   tarpit: tarpitCheck,
   quota: flag,
-  cost: wholeFrom(0),
+  cost: /* @__PURE__ */ wholeFrom(0),
 }
-const RULE: OptionCheck = objectOf(ruleFields)
-const AN_OBJECT: OptionCheck = recordOf(anything)
+const RULE: OptionCheck = /* @__PURE__ */ objectOf(ruleFields)
+const AN_OBJECT: OptionCheck = /* @__PURE__ */ recordOf(anything)
 
 /**
  * Makes a rule of a plan and of what else was said.
@@ -123,6 +128,25 @@ const AN_OBJECT: OptionCheck = recordOf(anything)
 export function ruleOf(name: string, namespace: string, plan: Plan, options: RuleOptions = {}): Rule {
   const [error] = ruleErrors(plan, options)
   if (error !== undefined) throw error
+  return checkedRule(name, namespace, plan, options)
+}
+
+/**
+ * The same, of options with the right types and without `assign`: a limiter has none, and need not load its check.
+ * @throws ConfigError where they contradict each other
+ */
+export function ruleOfChecked(
+  name: string,
+  namespace: string,
+  plan: Plan,
+  options: Omit<RuleOptions, 'assign'>,
+): Rule {
+  const [error] = contradictions(plan, options)
+  if (error !== undefined) throw error
+  return checkedRule(name, namespace, plan, options)
+}
+
+function checkedRule(name: string, namespace: string, plan: Plan, options: RuleOptions): Rule {
   const { onLimit = 'deny', onStoreError = 'open', soft, jitter, spread = false } = options
   const role = roleOf(options)
   return {
@@ -161,7 +185,12 @@ function blockPlanOf({ block, blockable }: RuleOptions): BlockPlan | undefined {
  * ruleErrors(plan, { soft: 2 }).map(({ message }) => message) // ['soft must be a number above 0, up to 1, not 2']
  */
 export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigError[] {
-  const wrong = errorsOf([
+  const wrong = typeErrors(options)
+  return wrong.length > 0 ? wrong : [...contradictions(plan, options), ...assignContradictions(plan, options)]
+}
+
+function typeErrors(options: RuleOptions): readonly ConfigError[] {
+  return errorsOf([
     () => checkOptions(options, AN_OBJECT),
     ...Object.entries(options ?? {}).map(
       ([name, value]) =>
@@ -169,7 +198,9 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
           checkOptions({ [name]: value }, RULE),
     ),
   ])
-  if (wrong.length > 0) return wrong
+}
+
+function contradictions(plan: Plan, options: RuleOptions): readonly ConfigError[] {
   const { onLimit, block, prefetch, spread } = options
   const { name, traits } = plan.algorithm
   const check = (isWrong: boolean | undefined, field: string, message: string) => () => {
@@ -198,10 +229,14 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
       const blocks = block !== undefined || options.blockable === true
       if (prefetch !== undefined) checkPrefetch(prefetch, plan, roleOf(options), blocks, options.cost)
     },
-    () => {
-      if (options.assign !== undefined)
-        checkAssign(plan, roleOf(options), { block: block !== undefined, delay: onLimit === 'delay' })
-    },
+  ])
+}
+
+function assignContradictions(plan: Plan, options: RuleOptions): readonly ConfigError[] {
+  const { assign, block, onLimit } = options
+  if (assign === undefined) return []
+  return errorsOf([
+    () => checkAssign(plan, roleOf(options), { block: block !== undefined, delay: onLimit === 'delay' }),
   ])
 }
 

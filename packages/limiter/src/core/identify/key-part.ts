@@ -16,6 +16,21 @@ export interface Part {
   spell(value: string): string
 }
 
+/** Names of parts, as {@link parsePart} reads them. */
+export type KeyPartName = PlainName | `${PlainName}|fold`
+type PlainName =
+  | 'ip'
+  | `ip/${number}`
+  | `ip/${number}/${number}`
+  | 'user'
+  | 'tenant'
+  | 'api-key'
+  | 'path'
+  | 'route'
+  | 'method'
+  | 'host'
+  | `${'header' | 'cookie' | 'query' | 'param' | 'attribute'}:${string}`
+
 /** What the rule's path left open: `:name` and its segment. */
 export type Params = ReadonlyMap<string, string>
 

@@ -1,27 +1,15 @@
 import { ConfigError } from '../errors.ts'
 import { keyedHash } from '../identify/keyed-hash.ts'
 import { checkOptions, flag, objectOf, textCheck } from '../options.ts'
-import { compileDescriptors, type DescriptorTree } from './descriptor-tree.ts'
+import type { Request } from '../request.ts'
+import type { CompiledDomain, Rules } from './compiled-rules.ts'
+import { compileDescriptors } from './descriptor-tree.ts'
 import { type Domain, domainsCheck, type Limit, limitCheck, networkLimitCheck } from './domain.ts'
 import { type CompiledLimit, compileLimit, type Setting } from './limit.ts'
 import { naming, planner } from './make-rule.ts'
+import { matchRequest } from './match.ts'
 import { atOnce, type Pieces } from './pieces.ts'
-import { indexRules, type RuleIndex } from './rule-index.ts'
-
-/** Rules made ready for matching; they never change, so that a reload is one assignment. */
-export interface Rules {
-  readonly domains: ReadonlyMap<string, CompiledDomain>
-  readonly setting: Setting
-}
-
-export interface CompiledDomain {
-  readonly name: string
-  /** In the order in which they were written. */
-  readonly limits: readonly CompiledLimit[]
-  /** Speaks of limits by their position. */
-  readonly index: RuleIndex
-  readonly descriptors: DescriptorTree
-}
+import { indexRules } from './rule-index.ts'
 
 export interface CompileOptions {
   /** Keys the hash of API keys, cookies and long values. Whoever shares a store must share it. */
@@ -86,7 +74,13 @@ function* compiling(domains: readonly Domain[], options: CompileOptions): Pieces
       throw new ConfigError(`two domains are named ${JSON.stringify(domain.name)}`)
     compiled.set(domain.name, yield* compileDomain(domain, setting))
   }
-  return Object.freeze({ domains: compiled, setting })
+  const rules: Rules = Object.freeze({
+    domains: compiled,
+    setting,
+    matchRequest: (domain: string, request: Request, cost?: number) =>
+      matchRequest(rules, domain, request, cost),
+  })
+  return rules
 }
 
 function* compileDomain(

@@ -4,7 +4,7 @@ import type { Step } from '../decide/step.ts'
 import { joinParts, keyPart } from '../identify/key-text.ts'
 import type { Hash } from '../identify/keyed-hash.ts'
 import { type CallFields, checkCall } from '../options.ts'
-import type { CompiledDomain, Rules } from './compile.ts'
+import type { CompiledDomain, Matched, Rules } from './compiled-rules.ts'
 import {
   type CompiledDescriptorLimit,
   type DescriptorNode,
@@ -15,7 +15,7 @@ import {
 } from './descriptor-tree.ts'
 import type { LimitOptions } from './domain.ts'
 import { makeRule, stepOf } from './make-rule.ts'
-import { BAD_COST, type Matched, unmatched } from './match.ts'
+import { BAD_COST, unmatched } from './match.ts'
 import { type Entry, labelOf, metricLabels } from './stats-key.ts'
 
 export type { Entry } from './stats-key.ts'

@@ -1,6 +1,6 @@
 import { Facts } from '../identify/facts.ts'
 import type { Request } from '../request.ts'
-import type { Rules } from './compile.ts'
+import type { Rules } from './compiled-rules.ts'
 import type { DescriptorNode } from './descriptor-tree.ts'
 import { type DescriptorQuery, matchDescriptors, pathThrough } from './descriptors.ts'
 import type { CompiledLimit, RuleMatch } from './limit.ts'

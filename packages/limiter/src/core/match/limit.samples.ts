@@ -1,7 +1,8 @@
 import type { Request } from '../request.ts'
 import { compile } from './compile.ts'
+import type { Matched } from './compiled-rules.ts'
 import type { Limit } from './domain.ts'
-import { type Matched, matchRequest } from './match.ts'
+import { matchRequest } from './match.ts'
 
 /** A limit for tests: 5 a minute for all, but for what `own` says. */
 export function limit(own: Partial<Limit>): Limit {

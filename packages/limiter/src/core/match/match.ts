@@ -2,19 +2,9 @@ import { isCost } from '../decide/cost.ts'
 import type { Step } from '../decide/step.ts'
 import { Facts } from '../identify/facts.ts'
 import type { Request } from '../request.ts'
-import type { CompiledDomain, Rules } from './compile.ts'
+import type { CompiledDomain, Matched, Rules } from './compiled-rules.ts'
 import type { CompiledLimit, RuleMatch } from './limit.ts'
 import { candidates } from './rule-index.ts'
-
-/** What the store is to be asked about a request, or why it cannot be. */
-export interface Matched {
-  /** In rule order. */
-  readonly steps: readonly Step[]
-  /** Names of rules that did not apply because the request lacks a part of their key. */
-  readonly missing: readonly string[]
-  /** Why the request cannot be decided as it stands: the caller's mistake (400). Then there are no steps. */
-  readonly problem?: string
-}
 
 /** Rules that apply to one request. */
 interface Found {

@@ -1,5 +1,5 @@
 import type { Rule } from '../decide/rule.ts'
-import type { CompiledDomain } from './compile.ts'
+import type { CompiledDomain } from './compiled-rules.ts'
 import type { DescriptorNode, Level } from './descriptor-tree.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect, DialectWriter } from './dialect.ts'
 
 /** A header's name (RFC 9110 §5.6.2). */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
@@ -10,15 +10,15 @@ const OURS = ['retry-after', 'cache-control', 'content-type']
 /**
  * An object as the dialect that it is.
  * @throws ConfigError where it is none: a `name` of some length, one header name or more in `names`, each of them once,
- *   and the functions `headers` and `read`
+ *   and these functions
  */
-export function checkDialect(given: Dialect): Dialect {
+export function checkDialect(given: DialectWriter, methods: readonly ('headers' | 'read')[]): DialectWriter {
   if (typeof given !== 'object' || given === null)
     throw new ConfigError(`a dialect is a name or an object, not ${given === null ? 'null' : typeof given}`)
   const { name, names } = given
   if (typeof name !== 'string' || name === '') throw new ConfigError('a dialect needs a name')
-  for (const method of ['headers', 'read'] as const) {
-    if (typeof given[method] !== 'function')
+  for (const method of methods) {
+    if (typeof (given as Partial<Dialect>)[method] !== 'function')
       throw new ConfigError(`the dialect ${name} needs a function ${method}`)
   }
   if (!Array.isArray(names) || names.length === 0)

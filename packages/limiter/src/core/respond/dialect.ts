@@ -1,7 +1,6 @@
 import { binding } from '../decide/combine.ts'
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
 import { isKnown } from '../decide/figures.ts'
-import { checkOptions, func, type OptionFields, objectOf, oneOf, that, wholeFrom } from '../options.ts'
 
 export type Header = readonly [name: string, value: string]
 
@@ -72,12 +71,8 @@ export const MAX_READ_POLICIES = 100
  */
 export type HeaderLookup = (name: string) => string | null | undefined
 
-/**
- * One way of putting figures into response headers, and of reading them back. A new one is a file beside this and a
- * line in dialects.ts; or any object of this shape, given where a dialect's name is. `dialectSuite` of
- * @sluice/conformance says whether it is right.
- */
-export interface Dialect {
+/** One way of putting figures into response headers. */
+export interface DialectWriter {
   readonly name: string
   /** Every header that it may send, as it writes them: for `Access-Control-Expose-Headers`, and for its reader. */
   readonly names: readonly string[]
@@ -86,6 +81,14 @@ export interface Dialect {
    * refusal a policy that refused is reported. It depends on the report alone, and leaves it as it is.
    */
   headers(report: Report): Header[]
+}
+
+/**
+ * One way of putting figures into response headers, and of reading them back. A new one is a file beside this and its
+ * lines in dialect-writers.ts and dialects.ts; or any object of this shape, given where a dialect's name is.
+ * `dialectSuite` of @sluice/conformance says whether it is right.
+ */
+export interface Dialect extends DialectWriter {
   /**
    * The figures in an answer's headers, as far as they can be understood; undefined where there are none. Any text is
    * accepted, and none makes it throw. Texts of more than 16 KiB are not read.
@@ -94,6 +97,9 @@ export interface Dialect {
    */
   read(headers: HeaderLookup, nowMs: number): ReadReport | undefined
 }
+
+/** Apart from the writer: who only answers requests need not load it. */
+export type DialectReader = Dialect['read']
 
 export interface ReportOptions {
   /** Wall clock, milliseconds since the epoch. */
@@ -109,32 +115,7 @@ export interface ReportOptions {
   readonly retrySeconds?: number | undefined
 }
 
-/** What the options of a report may be. */
-export const reportFields: OptionFields<ReportOptions> = {
-  nowMs: that('milliseconds since the epoch', Number.isFinite),
-  cost: wholeFrom(0),
-  policies: oneOf('all', 'binding'),
-  unit: func,
-  partitionKey: func,
-  retrySeconds: wholeFrom(0),
-}
-const OPTIONS = /* @__PURE__ */ objectOf(reportFields, ['nowMs'])
-
-/**
- * What clients may know of a decision. Shadow policies are left out, and so are those that lower the priority where
- * others can refuse, and those whose figures are not known. A degraded decision reports none: no figures of it are those
- * of the quota.
- * @throws ConfigError for invalid options
- * @example
- * const report = reportOf(decision, { nowMs: Date.now() })
- * const headers = dialectsOf('ietf').flatMap((dialect) => dialect.headers(report))
- */
-export function reportOf(decision: Decision, options: ReportOptions): Report {
-  checkOptions(options, OPTIONS)
-  return reportFor(decision, options)
-}
-
-/** The same, of options that were checked. */
+/** As reportOf, of options that were checked. */
 export function reportFor(decision: Decision, options: ReportOptions): Report {
   const { allowed, degraded, policies } = decision
   const shown = degraded ? [] : enforced(policies)

@@ -1,4 +1,4 @@
-import type { DialectName } from './dialects.ts'
+import type { DialectName } from './dialect-writers.ts'
 
 /** By a vector's id, its header lines in order, with ` · ` between them; empty where none is sent. */
 export type WorkedLines = Readonly<Record<string, string>>

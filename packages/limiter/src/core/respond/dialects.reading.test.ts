@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { HeaderLookup, ReadPolicy, Report, ReportedPolicy } from './dialect.ts'
+import type { DialectName } from './dialect-writers.ts'
 import { workedLines } from './dialects.lines.ts'
-import { type DialectName, dialects } from './dialects.ts'
+import { dialects } from './dialects.ts'
 import { vectors } from './dialects.vectors.ts'
 
 const NOW = 1_700_000_000_000

@@ -1,9 +1,11 @@
 import { dialectSuite } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../errors.ts'
+import { exposedHeaders } from './chosen-dialects.ts'
 import type { Header, Report, ReportedPolicy } from './dialect.ts'
+import type { DialectName } from './dialect-writers.ts'
 import { workedLines } from './dialects.lines.ts'
-import { type DialectName, dialects, dialectsOf, exposedHeaders } from './dialects.ts'
+import { dialects, dialectsOf } from './dialects.ts'
 import { vectors } from './dialects.vectors.ts'
 import { retryAfter, retrySeconds } from './retry-after.ts'
 

@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.ts'
+import type { DialectReader, DialectWriter } from './dialect.ts'
 import { expiringOf, quotaPolicies } from './expiring.ts'
 import { figuresAt, quotasAt, readExpiring } from './expiring-reader.ts'
 
@@ -9,7 +9,7 @@ import { figuresAt, quotasAt, readExpiring } from './expiring-reader.ts'
  *     RateLimit-Remaining: 50
  *     RateLimit-Reset: 30
  */
-export const draft03: Dialect = {
+export const draft03: DialectWriter = {
   name: 'draft-03',
   names: ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
   headers(report) {
@@ -21,5 +21,7 @@ export const draft03: Dialect = {
       ['RateLimit-Reset', `${expiring.reset}`],
     ]
   },
-  read: (headers) => readExpiring(figuresAt(headers, 'RateLimit-'), quotasAt(headers, 'RateLimit-Limit')),
 }
+
+export const readDraft03: DialectReader = (headers) =>
+  readExpiring(figuresAt(headers, 'RateLimit-'), quotasAt(headers, 'RateLimit-Limit'))

@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.ts'
+import type { DialectReader, DialectWriter } from './dialect.ts'
 import { expiringOf, policyField } from './expiring.ts'
 import { figuresAt, quotasAt, readExpiring } from './expiring-reader.ts'
 
@@ -10,7 +10,7 @@ import { figuresAt, quotasAt, readExpiring } from './expiring-reader.ts'
  *     RateLimit-Remaining: 50
  *     RateLimit-Reset: 30
  */
-export const draft06: Dialect = {
+export const draft06: DialectWriter = {
   name: 'draft-06',
   names: ['RateLimit-Policy', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
   headers(report) {
@@ -23,5 +23,7 @@ export const draft06: Dialect = {
       ['RateLimit-Reset', `${expiring.reset}`],
     ]
   },
-  read: (headers) => readExpiring(figuresAt(headers, 'RateLimit-'), quotasAt(headers, 'RateLimit-Policy')),
 }
+
+export const readDraft06: DialectReader = (headers) =>
+  readExpiring(figuresAt(headers, 'RateLimit-'), quotasAt(headers, 'RateLimit-Policy'))

@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.ts'
+import type { DialectReader, DialectWriter } from './dialect.ts'
 import { expiringOf, policyField } from './expiring.ts'
 import { quotasAt, readExpiring } from './expiring-reader.ts'
 import { textAt } from './header-text.ts'
@@ -11,7 +11,7 @@ import { readDictionary, wholeOf } from './structured-field-reader.ts'
  *     RateLimit-Policy: 100;w=60
  *     RateLimit: limit=100, remaining=50, reset=30
  */
-export const draft07: Dialect = {
+export const draft07: DialectWriter = {
   name: 'draft-07',
   names: ['RateLimit-Policy', 'RateLimit'],
   headers(report) {
@@ -23,17 +23,18 @@ export const draft07: Dialect = {
       ['RateLimit', `limit=${limit}, remaining=${remaining}, reset=${reset}`],
     ]
   },
-  read(headers) {
-    const members = readDictionary(textAt(headers, 'RateLimit') ?? '')
-    const figure = (key: string): number | undefined => wholeOf(members?.get(key)?.value)
-    const reset = figure('reset')
-    return readExpiring(
-      {
-        limit: figure('limit'),
-        remaining: figure('remaining'),
-        resetAfterMs: reset === undefined ? undefined : millisecondsOf(reset),
-      },
-      quotasAt(headers, 'RateLimit-Policy'),
-    )
-  },
+}
+
+export const readDraft07: DialectReader = (headers) => {
+  const members = readDictionary(textAt(headers, 'RateLimit') ?? '')
+  const figure = (key: string): number | undefined => wholeOf(members?.get(key)?.value)
+  const reset = figure('reset')
+  return readExpiring(
+    {
+      limit: figure('limit'),
+      remaining: figure('remaining'),
+      resetAfterMs: reset === undefined ? undefined : millisecondsOf(reset),
+    },
+    quotasAt(headers, 'RateLimit-Policy'),
+  )
 }

@@ -1,16 +1,16 @@
-import type { Dialect } from './dialect.ts'
+import type { DialectReader, DialectWriter } from './dialect.ts'
 import { expiringOf } from './expiring.ts'
 import { textAt } from './header-text.ts'
 import { headerText } from './structured-field.ts'
-import { xRateLimitEpoch } from './x-ratelimit.ts'
+import { HEADER_NAMES, readXRateLimitEpoch, xRateLimitEpoch } from './x-ratelimit.ts'
 
 /**
  * GitHub's fields: `x-ratelimit-epoch`, with what is used, and the policy's name as the resource.
  * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
  */
-export const github: Dialect = {
+export const github: DialectWriter = {
   name: 'github',
-  names: [...xRateLimitEpoch.names, 'X-RateLimit-Used', 'X-RateLimit-Resource'],
+  names: [...HEADER_NAMES, 'X-RateLimit-Used', 'X-RateLimit-Resource'],
   headers(report) {
     const expiring = expiringOf(report)
     if (expiring === undefined) return []
@@ -20,9 +20,10 @@ export const github: Dialect = {
       ['X-RateLimit-Resource', headerText(expiring.policy.policy)],
     ]
   },
-  read(headers, nowMs) {
-    const report = xRateLimitEpoch.read(headers, nowMs)
-    const policy = textAt(headers, 'X-RateLimit-Resource')
-    return report && { policies: [{ ...report.policies[0], policy }] }
-  },
+}
+
+export const readGithub: DialectReader = (headers, nowMs) => {
+  const report = readXRateLimitEpoch(headers, nowMs)
+  const policy = textAt(headers, 'X-RateLimit-Resource')
+  return report && { policies: [{ ...report.policies[0], policy }] }
 }

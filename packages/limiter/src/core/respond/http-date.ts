@@ -1,15 +1,6 @@
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-const MONTH = `(?<month>${MONTHS.join('|')})`
-const TIME = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d|60)`
-/** `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. */
-const DATE_FORMS = [
-  String.raw`${DAYS.join('|')}), (?<day>\d\d) ${MONTH} (?<year>\d{4}) ${TIME} GMT$`,
-  String.raw`Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d\d)-${MONTH}-(?<year>\d\d) ${TIME} GMT$`,
-  String.raw`${DAYS.join('|')}) ${MONTH} (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`,
-].map((form) => new RegExp(`^(?:${form}`))
-
 /**
  * An HTTP date (RFC 9110 §5.6.7) of whole seconds since the epoch, 0…253,402,300,799: 784,111,777 is
  * `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -20,6 +11,19 @@ export function imfFixdate(epochSeconds: number): string {
   const { year, month, day } = dateOf(days)
   const time = [Math.floor(second / 3_600), Math.floor(second / 60) % 60, second % 60].map(two).join(':')
   return `${DAYS[(days + 4) % 7]}, ${two(day)} ${MONTHS[month]} ${`${year}`.padStart(4, '0')} ${time} GMT`
+}
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. */
+const DATE_FORMS = /* @__PURE__ */ dateForms()
+
+function dateForms(): readonly RegExp[] {
+  const month = `(?<month>${MONTHS.join('|')})`
+  const time = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d|60)`
+  return [
+    String.raw`${DAYS.join('|')}), (?<day>\d\d) ${month} (?<year>\d{4}) ${time} GMT$`,
+    String.raw`Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d\d)-${month}-(?<year>\d\d) ${time} GMT$`,
+    String.raw`${DAYS.join('|')}) ${month} (?<day>[ \d]\d) ${time} (?<year>\d{4})$`,
+  ].map((form) => new RegExp(`^(?:${form}`))
 }
 
 /**

@@ -1,6 +1,5 @@
-import type { Dialect } from './dialect.ts'
+import type { DialectWriter } from './dialect.ts'
 import { IETF_FIELDS, quotaFields, untilMore } from './ietf.ts'
-import { readQuotas } from './quota-reader.ts'
 import { parameter } from './structured-field.ts'
 
 /**
@@ -8,7 +7,7 @@ import { parameter } from './structured-field.ts'
  *
  *     RateLimit: "default";a=50;w=30;c=1
  */
-export function ietfNext(): Dialect {
+export function ietfNext(): DialectWriter {
   return {
     name: 'ietf-next',
     names: IETF_FIELDS,
@@ -19,6 +18,5 @@ export function ietfNext(): Dialect {
         parameter(';pk=', policy.partitionKey) +
         parameter(';c=', cost),
     ),
-    read: (headers) => readQuotas(headers, IETF_FIELDS),
   }
 }

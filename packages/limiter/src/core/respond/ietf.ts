@@ -1,5 +1,5 @@
 import { binding } from '../decide/combine.ts'
-import type { Dialect, Header, QuotaUnit, Report, ReportedPolicy } from './dialect.ts'
+import type { DialectReader, DialectWriter, Header, QuotaUnit, Report, ReportedPolicy } from './dialect.ts'
 import { readQuotas } from './quota-reader.ts'
 import { secondsUp, wholeWindow } from './seconds.ts'
 import { parameter, string } from './structured-field.ts'
@@ -12,7 +12,7 @@ import { parameter, string } from './structured-field.ts'
  *
  * `t` is the time until `r` grows, which is what -10 and -11 ask for, and never passes Retry-After.
  */
-export function ietf(): Dialect {
+export function ietf(): DialectWriter {
   return {
     name: 'ietf',
     names: IETF_FIELDS,
@@ -22,9 +22,11 @@ export function ietf(): Dialect {
         parameter(';t=', untilMore(policy)) +
         parameter(';pk=', policy.partitionKey),
     ),
-    read: (headers) => readQuotas(headers, IETF_FIELDS),
   }
 }
+
+/** Of `ietf-next` too. */
+export const readIetf: DialectReader = (headers) => readQuotas(headers, IETF_FIELDS)
 
 /** Characters of RateLimit-Policy: above it, proxies might refuse the answer. */
 const MAX_FIELD = 4_096
@@ -46,7 +48,9 @@ interface PrintedQuota
  * are taken from the last response where they are the same: putting them together is half of the work. Where all would
  * be too long, the policy that decided stands alone.
  */
-export function quotaFields(limit: (policy: ReportedPolicy, report: Report) => string): Dialect['headers'] {
+export function quotaFields(
+  limit: (policy: ReportedPolicy, report: Report) => string,
+): DialectWriter['headers'] {
   const last: PrintedQuota[] = []
   const quotaAt = (i: number, policy: ReportedPolicy): PrintedQuota => {
     const before = last[i]

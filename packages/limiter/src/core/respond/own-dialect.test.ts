@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../errors.ts'
+import { exposedHeaders } from './chosen-dialects.ts'
 import type { Dialect } from './dialect.ts'
-import { type Dialects, dialectsOf, exposedHeaders } from './dialects.ts'
+import type { Dialects } from './dialect-writers.ts'
+import { dialectsOf } from './dialects.ts'
 import { respondTo } from './respond.ts'
 import { xRateLimit } from './x-ratelimit.ts'
 

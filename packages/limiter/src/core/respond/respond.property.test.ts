@@ -10,7 +10,8 @@ import {
 import { describe, expect, it } from 'vitest'
 import { binding } from '../decide/combine.ts'
 import type { Decision, PolicyFigures } from '../decide/decision.ts'
-import { type DialectName, dialects } from './dialects.ts'
+import type { DialectName } from './dialect-writers.ts'
+import { dialects } from './dialects.ts'
 import { respondTo } from './respond.ts'
 
 const name = fc.oneof(

@@ -14,13 +14,13 @@ import type { LimitSource } from './limit-source.ts'
 const OF_POLICY = ['period', ...POLICY_OPTIONS, 'identifier'] as const
 const OF_CALLERS = ['plan', 'plans', 'overrides'] as const
 const OF_KEYS = ['key', 'onMissingKey', 'ipv4Subnet', 'ipv6Subnet'] as const
-const OF_RULES = ['domain', 'attributes'] as const
+const OF_RULES = ['domain'] as const
 
 /** The ways to say which limits apply, and what has no effect beside each. */
 const SOURCES = {
   limit: [...OF_RULES],
   policies: [...OF_POLICY, ...OF_CALLERS, ...OF_RULES],
-  limiter: [...OF_POLICY, ...OF_CALLERS, ...OF_RULES, 'store', 'name', 'deadlineMs'],
+  limiter: [...OF_POLICY, ...OF_CALLERS, ...OF_RULES, 'store', 'name', 'deadlineMs', 'clock'],
   rules: [...OF_POLICY, ...OF_CALLERS, ...OF_KEYS, 'onStoreError'],
 } as const
 
@@ -39,6 +39,8 @@ export function limitSourceOf<N extends FrameworkArgs>(settings: GateSettings<N>
     (name) => name in settings && (name !== 'name' || settings.name !== 'gate'),
   )
   if (idle !== undefined) throw new ConfigError(`${idle} has no effect beside ${source}`)
+  if (settings.attributes !== undefined && source !== 'rules' && !Array.isArray(settings.key))
+    throw new ConfigError(`attributes has no effect beside ${source}, unless key is a list of parts`)
   const { onStoreError = 'open' } = settings
   if (source === 'limiter') {
     if (onStoreError === 'local')
@@ -53,12 +55,17 @@ export function limitSourceOf<N extends FrameworkArgs>(settings: GateSettings<N>
 /** What leaves the process is held to a deadline, and has something to fall back on. */
 function storeOf<N extends FrameworkArgs>({
   store,
+  clock,
   deadlineMs,
   logger,
   observe,
   name,
 }: GateSettings<N>): Store {
-  if (store === undefined) return new MemoryStore()
+  if (store === undefined) return new MemoryStore(clock === undefined ? {} : { clock })
+  if (clock !== undefined)
+    throw new ConfigError('clock has no effect beside store, which has a clock of its own', {
+      path: ['clock'],
+    })
   if (!store.async || store instanceof FallbackStore) return store
   return new FallbackStore(store, {
     ...(deadlineMs === undefined ? undefined : { deadlineMs }),

@@ -1,4 +1,4 @@
-import { type AlgorithmSettings, algorithmOptions } from '../../../core/decide/algorithms.ts'
+import { type AlgorithmSettings, algorithmOptions, algorithms } from '../../../core/decide/algorithms.ts'
 import { wholeNumber } from '../../../core/decide/integers.ts'
 import { ConfigError, type FieldPath } from '../../../core/errors.ts'
 import { under } from '../../../core/options.ts'
@@ -6,12 +6,12 @@ import { createEngine } from '../../../engine.ts'
 import { createLimiter, type Limiter, type LimiterPolicy } from '../../../limiter.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
 import type { Store } from '../../../stores/store.ts'
-import type { Caller } from '../caller/caller.ts'
+import type { Caller } from '../caller/caller-key.ts'
 import { callerList } from '../caller/caller-list.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
 import type { CallerQuota, GatePolicy } from '../options/options.ts'
 import type { GateSettings } from '../options/settings.ts'
-import { type LimitSource, limiterHolds } from './limit-source.ts'
+import type { LimitSource } from './limit-source.ts'
 
 /** Limiters kept for limits that a function gave; the oldest goes first. Their counters are the store's. */
 const MAX_LIMITERS = 1_000
@@ -197,4 +197,12 @@ function dynamicLimiters<N extends FrameworkArgs>(
     made.set(id, limiter)
     return limiter
   }
+}
+
+/** Whether a limiter has policies whose charges are given back when the request ends. */
+function limiterHolds({ policies }: AnyLimiter): boolean {
+  return Object.values(policies).some(
+    ({ algorithm }) =>
+      (typeof algorithm === 'object' ? algorithm : algorithms[algorithm]).traits.holds === true,
+  )
 }

@@ -1,11 +1,12 @@
-import type { Decision } from '../../../core/decide/decision.ts'
+import { BadQuestion, UnknownDomain } from '../../../bad-question.ts'
 import { ConfigError } from '../../../core/errors.ts'
-import type { Rules } from '../../../core/match/compile.ts'
+import type { Rules } from '../../../core/match/compiled-rules.ts'
 import type { Request } from '../../../core/request.ts'
+import { createEngine } from '../../../engine.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
-import { createPipeline, type Reply } from '../../../pipeline.ts'
-import type { Store } from '../../../stores/store.ts'
-import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
+import type { Step, Store } from '../../../stores/store.ts'
+import { factsRequest } from '../facts-request.ts'
+import type { FrameworkArgs } from '../incoming-request.ts'
 import type { GateSettings } from '../options/settings.ts'
 import type { LimitSource } from './limit-source.ts'
 
@@ -16,12 +17,17 @@ export function fromRules<N extends FrameworkArgs>(settings: GateSettings<N>, st
   const current = typeof rules === 'function' ? rules : (): Rules => rules!
   if (!current().domains.has(domain))
     throw new ConfigError(`the rules have no domain ${JSON.stringify(domain)}`, { path: ['domain'] })
-  const pipeline = createPipeline<boolean>({
-    rules: current,
-    store,
-    respond: { dialect: [], when: 'denied' },
-    ...(observe === undefined ? undefined : { observe }),
-  })
+  const engine = createEngine(store, observe)
+  // The rules bring what matches them: a bundle without rules has none of it.
+  const matched = (request: Request, cost: number): readonly Step[] => {
+    const rules = current()
+    if (!rules.domains.has(domain))
+      throw new UnknownDomain(`no rules are loaded for domain ${JSON.stringify(domain)}`)
+    const { steps, missing, problem } = rules.matchRequest(domain, request, cost)
+    if (problem !== undefined) throw new BadQuestion(problem)
+    for (const policy of missing) observe?.({ type: 'key-missing', domain, policy })
+    return steps
+  }
   const unavailable = (): never => {
     throw new ConfigError(
       "getKey and resetKey are not available with rules: use the service's reset, or the pipeline's",
@@ -33,33 +39,16 @@ export function fromRules<N extends FrameworkArgs>(settings: GateSettings<N>, st
         throw new ConfigError('with rules, cost is a number; a rule can have a cost of its own', {
           path: ['cost'],
         })
-      const request = ruleRequest(incoming, address)
+      const request = factsRequest(incoming, address)
       const known: MaybePromise<Request> = andThen(
         maybePromise(attributes?.(...incoming.args)),
         (own): Request => (own === undefined ? request : { ...request, attributes: own }),
       )
-      return andThen(known, (request) =>
-        andThen(pipeline.check({ domain, request, cost }), ({ decision }: Reply): Decision => decision),
-      )
+      return andThen(known, (request) => engine.decide(domain, matched(request, cost), false))
     },
-    settle: (decision, actual) => pipeline.engine.settle(domain, decision, actual),
+    settle: (decision, actual) => engine.settle(domain, decision, actual),
     peek: unavailable,
     reset: unavailable,
     holds: true, // other rules may come
-  }
-}
-
-function ruleRequest<N extends FrameworkArgs>(
-  { method, url, host, headers }: IncomingRequest<N>,
-  address: string | undefined,
-): Request {
-  const cut = url.indexOf('?')
-  return {
-    method,
-    path: cut < 0 ? url : url.slice(0, cut),
-    headers,
-    ...(host === undefined ? undefined : { host }),
-    ...(address === undefined ? undefined : { ip: address }),
-    ...(cut < 0 ? undefined : { query: Object.fromEntries(new URLSearchParams(url.slice(cut))) }),
   }
 }

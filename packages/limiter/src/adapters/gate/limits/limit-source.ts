@@ -1,11 +1,9 @@
-import { algorithms } from '../../../core/decide/algorithms.ts'
 import type { ActualCost } from '../../../core/decide/charges.ts'
 import type { CostByName } from '../../../core/decide/cost.ts'
 import type { Decision } from '../../../core/decide/decision.ts'
-import type { LimiterPolicy } from '../../../limiter.ts'
 import type { MaybePromise } from '../../../maybe-promise.ts'
 import type { Key, Keys } from '../../../policy-steps.ts'
-import type { Caller } from '../caller/caller.ts'
+import type { Caller } from '../caller/caller-key.ts'
 import type { FrameworkArgs, IncomingRequest } from '../incoming-request.ts'
 
 /** Where a gate's decisions come from: policies of its own, a limiter, or rules. */
@@ -16,15 +14,6 @@ export interface LimitSource<N extends FrameworkArgs> {
   /** What the next request of a key would get; changes nothing. */
   peek(key: Key | Keys): Promise<Decision>
   reset(key: Key | Keys): Promise<void>
-  /** Whether a decision of these can hold a slot. */
+  /** Whether a decision of these may hold a slot. */
   readonly holds: boolean
-}
-
-/** Whether a limiter has policies whose charges are given back when the request ends. */
-export function limiterHolds({
-  policies,
-}: {
-  readonly policies: Readonly<Record<string, LimiterPolicy>>
-}): boolean {
-  return Object.values(policies).some(({ algorithm }) => algorithms[algorithm].traits.holds === true)
 }

@@ -1,7 +1,8 @@
-import { POLICY_NAMES, policyFields } from '../../../core/decide/algorithms.ts'
+import { clockCheck } from '../../../clock.ts'
+import { policyFields } from '../../../core/decide/algorithms.ts'
+import { POLICY_NAMES } from '../../../core/decide/policy.ts'
 import { tarpitCheck } from '../../../core/decide/rule.ts'
-import { ConfigError, type FieldPath } from '../../../core/errors.ts'
-import { cidrCheck } from '../../../core/identify/cidr.ts'
+import type { FieldPath } from '../../../core/errors.ts'
 import {
   anyOf,
   anything,
@@ -21,10 +22,11 @@ import {
   that,
   wholeFrom,
 } from '../../../core/options.ts'
-import { dialectsCheck } from '../../../core/respond/dialects.ts'
+import { dialectsCheck } from '../../../core/respond/dialect-writers.ts'
 import { limiterPolicyFields } from '../../../limiter.ts'
 import { fallbackFields } from '../../../stores/fallback.ts'
 import { storeCheck } from '../../../stores/store.ts'
+import { proxiesCheck } from '../caller/proxy-names.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import type { CallerQuota, GateOptions, GatePolicy } from './options.ts'
 import { warningsCheck } from './warnings.ts'
@@ -83,25 +85,14 @@ const quotas = recordOf(quotaOfCaller, 'an object with a limit for each name')
 
 const callers = listOf(textCheck, 'a list of keys, addresses and CIDRs (to decide by request, give skip)')
 
-const proxies: OptionCheck = (value, path) => {
-  if (value === true) {
-    throw new ConfigError(
-      'trustProxy: true would trust any client; give the number of proxies, or their CIDRs',
-      { path: ['trustProxy'] },
-    )
-  }
-  if (value === false || value === 'none' || wholeFrom(0)(value, path) === undefined) return undefined
-  const listed = typeof value === 'string' ? listOfProxies(value) : value
-  return listOf(cidrCheck, 'the number of proxies, a list of their addresses and CIDRs, or false')(
-    listed,
-    path,
-  )
-}
-
-/** Text may list several, with commas between them. */
-export function listOfProxies(given: string | readonly string[]): readonly string[] {
-  return typeof given === 'string' ? given.split(',').map((one) => one.trim()) : given
-}
+/** A function of the request, or a list of parts: their names are looked at where the key is read. */
+const keys: OptionCheck = anyOf(
+  perRequest,
+  listOf(
+    anyOf(textCheck, func),
+    'a list of names such as ip and header:x-user, and functions of the request',
+  ),
+)
 
 const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   ...gatePolicyFields,
@@ -120,10 +111,10 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   plan: perRequest,
   plans: quotas,
   overrides: quotas,
-  key: perRequest,
+  key: keys,
   onMissingKey: oneOf('address', 'skip', 'share', 'deny'),
   address: perRequest,
-  trustProxy: proxies,
+  trustProxy: proxiesCheck,
   proxyHeader: oneOf('x-forwarded-for', 'forwarded'),
   ipv6Subnet: anyOf(ipv6SubnetCheck, perRequest),
   ipv4Subnet: wholeFrom(8, 32),
@@ -154,12 +145,13 @@ const gateFields: OptionFields<GateOptions<FrameworkArgs>> = {
   observe: func,
   logger: having('a logger', 'warn', 'error'),
   validate: anyOf(flag, warningsCheck),
+  clock: clockCheck,
   timers: having('timers', 'setTimeout', 'clearTimeout'),
   wallClock: func,
   max: gatePolicyFields.limit,
   windowMs: durationCheck,
   timeWindow: durationCheck,
-  keyGenerator: perRequest,
+  keyGenerator: keys,
   passOnStoreError: flag,
   skipOnError: flag,
   standardHeaders: anyOf(flag, oneOf('draft-6', 'draft-7', 'draft-8')),

@@ -12,7 +12,7 @@ const LEFT_BEHIND: Readonly<Record<string, readonly string[]>> = {
   limit: ['domain', 'attributes'],
   max: ['domain', 'attributes'],
   policies: [...PERIOD, 'domain', 'attributes'],
-  limiter: [...PERIOD, 'domain', 'attributes', 'store', 'name', 'deadlineMs'],
+  limiter: [...PERIOD, 'domain', 'attributes', 'store', 'name', 'deadlineMs', 'clock'],
   rules: PERIOD,
 }
 

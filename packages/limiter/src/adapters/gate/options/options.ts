@@ -1,10 +1,12 @@
+import type { Clock } from '../../../clock.ts'
 import type { ActualCost } from '../../../core/decide/charges.ts'
 import type { CostByName } from '../../../core/decide/cost.ts'
 import type { OnStoreError } from '../../../core/decide/rule.ts'
-import type { Rules } from '../../../core/match/compile.ts'
+import type { KeyPartName } from '../../../core/identify/key-part.ts'
+import type { Rules } from '../../../core/match/compiled-rules.ts'
 import type { OnMissingKey } from '../../../core/match/domain.ts'
 import type { Request } from '../../../core/request.ts'
-import type { Dialects } from '../../../core/respond/dialects.ts'
+import type { Dialects } from '../../../core/respond/dialect-writers.ts'
 import type { Timers } from '../../../flow/timers.ts'
 import type { Limiter, LimiterPolicy } from '../../../limiter.ts'
 import type { Observer } from '../../../observe/events.ts'
@@ -55,7 +57,7 @@ interface QuotaOptions<N extends FrameworkArgs> extends Partial<GatePolicy<N>> {
   readonly rules?: Rules | (() => Rules)
   /** Which domain of `rules`. */
   readonly domain?: string
-  /** What `rules` ask for beside the request itself: `user`, `tenant`, `plan`… */
+  /** What `rules`, or parts of `key`, ask for beside the request itself: `user`, `tenant`, `plan`… */
   readonly attributes?: PerRequest<N, NonNullable<Request['attributes']>>
   /** Names the caller's plan, one of `plans`; any other name, and none, has the plain `limit`. */
   readonly plan?: PerRequest<N, string | undefined>
@@ -67,13 +69,20 @@ interface QuotaOptions<N extends FrameworkArgs> extends Partial<GatePolicy<N>> {
 /** What a user's function gives as a key. */
 export type RequestKey = Key | number | undefined
 
+/** What functions that give keys are called with: the client's address last, `undefined` where nothing tells it. */
+export type KeyArgs<N extends FrameworkArgs> = [...N, address: string | undefined]
+
+/** A part of a key: the name of one, as rulebooks have it, or a function that gives it. */
+export type KeyPart<K extends FrameworkArgs> = KeyPartName | PerRequest<K, string | number | undefined>
+
 /** Who calls, and which counter that charges. */
-interface CallerOptions<N extends FrameworkArgs> {
+interface CallerOptions<N extends FrameworkArgs, K extends FrameworkArgs> {
   /**
-   * Default: the client's address. A number counts as its text; `undefined` and `''` as none. Where policies name
-   * fields, an object of keys.
+   * Default: the client's address. A function is given that after the framework's own arguments. A number counts as its
+   * text; `undefined` and `''` as none. Where policies name fields, an object of keys. Or a list of parts, each by name
+   * or by a function: `['ip', 'header:x-team']`. A request that lacks one of them has no key.
    */
-  readonly key?: PerRequest<N, RequestKey | Readonly<Record<string, RequestKey>>>
+  readonly key?: PerRequest<K, RequestKey | Readonly<Record<string, RequestKey>>> | readonly KeyPart<K>[]
   /**
    * What becomes of a request without a key: counted by address (default), not limited, in one bucket with all
    * that lack it, or refused. Without an address too, `address` is an error.
@@ -82,7 +91,8 @@ interface CallerOptions<N extends FrameworkArgs> {
   /** What replaces the socket's address: that of Bun or Deno, or what a CDN says in a header of its own. */
   readonly address?: PerRequest<N, string | undefined>
   /**
-   * How many proxies stand in front, or their addresses and CIDRs. Default: none is trusted; `false` says that this is meant.
+   * How many proxies stand in front, or their addresses and CIDRs, or names: `loopback`, `linklocal`, `uniquelocal` and
+   * `cloudflare`. Default: none is trusted; `false` says that this is meant.
    */
   readonly trustProxy?: number | string | readonly string[] | false
   /** The header that those proxies write. Default `x-forwarded-for`. */
@@ -162,9 +172,11 @@ interface StoreOptions {
   readonly logger?: Logger
   /** Warn, once each, of what looks misconfigured. Default true; or each warning by its name. */
   readonly validate?: boolean | Warnings
+  /** Of the counters, where they are in this process. Default: the process's monotonic clock. For tests: docs/testing.md. */
+  readonly clock?: Clock
   /** Default: the platform's. */
   readonly timers?: Timers
-  /** Milliseconds since the epoch, for dates in headers. Default: the system's, read once a second. */
+  /** Milliseconds since the epoch, for dates in headers. Default: `clock`, or the system's, read once a second. */
   readonly wallClock?: () => number
 }
 
@@ -174,7 +186,7 @@ export interface Logger {
 }
 
 /** Names that express-rate-limit, hono-rate-limiter and @fastify/rate-limit have for the same things. */
-export interface AliasOptions<N extends FrameworkArgs> {
+export interface AliasOptions<N extends FrameworkArgs, K extends FrameworkArgs = KeyArgs<N>> {
   /** `limit` */
   readonly max?: GatePolicy<N>['limit']
   /** `period` */
@@ -182,7 +194,7 @@ export interface AliasOptions<N extends FrameworkArgs> {
   /** `period` */
   readonly timeWindow?: number | string
   /** `key` */
-  readonly keyGenerator?: CallerOptions<N>['key']
+  readonly keyGenerator?: CallerOptions<N, K>['key']
   /** `onStoreError`: true admits, false answers 503. */
   readonly passOnStoreError?: boolean
   /** The same. */
@@ -194,10 +206,10 @@ export interface AliasOptions<N extends FrameworkArgs> {
 }
 
 /** All that the adapters have in common. An unknown name, or two that say the same, is a ConfigError. */
-export interface GateOptions<N extends FrameworkArgs>
+export interface GateOptions<N extends FrameworkArgs, K extends FrameworkArgs = KeyArgs<N>>
   extends QuotaOptions<N>,
-    CallerOptions<N>,
+    CallerOptions<N, K>,
     CountOptions<N>,
     ReplyOptions<N>,
     StoreOptions,
-    AliasOptions<N> {}
+    AliasOptions<N, K> {}

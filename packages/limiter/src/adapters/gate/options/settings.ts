@@ -1,16 +1,19 @@
 import { wallClock } from '../../../clock.ts'
 import { ConfigError } from '../../../core/errors.ts'
-import type { DialectName } from '../../../core/respond/dialects.ts'
+import type { DialectWriter } from '../../../core/respond/dialect.ts'
+import { type DialectName, type Dialects, writersOf } from '../../../core/respond/dialect-writers.ts'
 import type { Timers } from '../../../flow/timers.ts'
-import { maybePromise } from '../../../maybe-promise.ts'
-import type { Observer } from '../../../observe/events.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import { checkGateOptions, type OwnFields } from './fields.ts'
+import { harmless } from './harmless.ts'
 import type { AliasOptions, GateOptions, Logger } from './options.ts'
 
 /** Options under one name each, with the defaults that several places share. */
-export interface GateSettings<N extends FrameworkArgs> extends Omit<GateOptions<N>, keyof AliasOptions<N>> {
+export interface GateSettings<N extends FrameworkArgs>
+  extends Omit<GateOptions<N>, keyof AliasOptions<N> | 'dialect'> {
   readonly name: string
+  /** The dialects of the options, found and checked. */
+  readonly dialect: readonly DialectWriter[]
   readonly requestPropertyName: string
   readonly logger: Logger
   readonly timers: Timers
@@ -48,7 +51,7 @@ export function gateSettingsOf<N extends FrameworkArgs>(
   for (const admits of [options.passOnStoreError, options.skipOnError]) {
     if (admits !== undefined) set('onStoreError', admits ? 'open' : 'closed')
   }
-  const { standardHeaders, legacyHeaders } = options
+  const { standardHeaders, legacyHeaders, clock } = options
   if (standardHeaders !== undefined || legacyHeaders !== undefined) {
     set('dialect', [...standard(standardHeaders), ...(legacyHeaders ? ['x-ratelimit-epoch'] : [])])
   }
@@ -60,23 +63,11 @@ export function gateSettingsOf<N extends FrameworkArgs>(
     requestPropertyName: 'rateLimit',
     logger: console,
     timers: globalThis as unknown as Timers,
-    wallClock: wallClock(),
+    wallClock: clock === undefined ? wallClock() : () => Math.floor(clock.now() / 1_000),
     ...settings,
+    dialect: writersOf((settings.dialect as Dialects | undefined) ?? 'ietf'),
     ...(options.observe && { observe: harmless(options.observe, options.logger ?? console) }),
   } as GateSettings<N>
-}
-
-/** The same observer: its failure is logged, and is none of the request's. */
-function harmless(observe: Observer, logger: Logger): Observer {
-  const failed = (error: unknown): void => logger.error(`rate limit: observe failed (${String(error)})`)
-  return (event) => {
-    try {
-      const result = maybePromise<unknown>(observe(event))
-      if (result instanceof Promise) result.catch(failed)
-    } catch (error) {
-      failed(error)
-    }
-  }
 }
 
 function standard(value: AliasOptions<FrameworkArgs>['standardHeaders']): DialectName[] {

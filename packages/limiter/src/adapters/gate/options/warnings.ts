@@ -1,7 +1,7 @@
 import { flag, type OptionCheck, type OptionFields, objectOf } from '../../../core/options.ts'
 
-/** What a gate warns of. The first two have the names that express-rate-limit has for the same. */
-const OWN = ['xForwardedForHeader', 'forwardedHeader', 'oneAddress'] as const
+/** What a gate warns of. All but `oneAddress` have the names that express-rate-limit has for the same. */
+const OWN = ['xForwardedForHeader', 'forwardedHeader', 'oneAddress', 'keyGeneratorIpFallback'] as const
 /** Checks of express-rate-limit without a warning here: what they look for is an error, or cannot happen. */
 const THEIRS = [
   'ip',
@@ -19,7 +19,6 @@ const THEIRS = [
   'creationStack',
   'ipv6Subnet',
   'ipv6SubnetOrKeyGenerator',
-  'keyGeneratorIpFallback',
   'windowMs',
 ] as const
 type Warning = (typeof OWN)[number]

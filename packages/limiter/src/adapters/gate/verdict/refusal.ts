@@ -1,8 +1,8 @@
 import type { Decision } from '../../../core/decide/decision.ts'
+import { exposedHeaders } from '../../../core/respond/chosen-dialects.ts'
 import type { Header } from '../../../core/respond/dialect.ts'
-import { dialectsOf, exposedHeaders } from '../../../core/respond/dialects.ts'
 import type { Problem } from '../../../core/respond/problem.ts'
-import { admittedHeaders, type LimitResponse, responseTo } from '../../../core/respond/respond.ts'
+import { admittedHeaders, type LimitResponse, responseTo } from '../../../core/respond/response.ts'
 import { andThen, type MaybePromise, maybePromise } from '../../../maybe-promise.ts'
 import type { FrameworkArgs } from '../incoming-request.ts'
 import type { GateSettings } from '../options/settings.ts'
@@ -35,13 +35,13 @@ export interface Replies<N extends FrameworkArgs> {
 }
 
 export function repliesOf<N extends FrameworkArgs>(settings: GateSettings<N>): Replies<N> {
-  const { headers: when = 'always', retryAfter = 'seconds', jitter, message, statusCode } = settings
-  const dialect = dialectsOf(settings.dialect ?? 'ietf')
+  const { dialect, headers: when = 'always', retryAfter = 'seconds', jitter, message, statusCode } = settings
   const exposed = exposedHeaders(dialect).join(', ')
   const respond = (decision: Decision, { shown, nowMs }: ReplyContext): LimitResponse => {
-    const common = { dialect, when, retryAfter, nowMs }
+    const common = { when, retryAfter, nowMs }
     return responseTo(
       decision,
+      dialect,
       jitter === undefined ? common : { ...common, jitter: { share: jitter, key: shown ?? '', seed: 0 } },
     )
   }

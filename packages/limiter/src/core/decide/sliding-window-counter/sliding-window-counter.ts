@@ -25,7 +25,10 @@ export const slidingWindowCounter: Algorithm<CounterPlan, CounterOptions> = {
   name: 'sliding-window-counter',
   traits: { aligned: true },
   options: {
-    rounding: choice(['down', 'up'], 'How the previous window’s weight is rounded. Default: down.'),
+    rounding: /* @__PURE__ */ choice(
+      ['down', 'up'],
+      'How the previous window’s weight is rounded. Default: down.',
+    ),
   },
   plan(policy) {
     const { rounding = 'down' } = policy

@@ -1,7 +1,7 @@
 import type { Algorithm, Plan } from '../algorithm.ts'
 import {
   type BucketOptions,
-  bucketOptions,
+  burst,
   chargeLevel,
   levelPlan,
   refundLevel,
@@ -25,8 +25,8 @@ export const tokenBucket: Algorithm<Plan, TokenBucketOptions> = {
   name: 'token-bucket',
   traits: { flows: true },
   options: {
-    ...bucketOptions,
-    refill: choice(
+    burst, // spread, it would stay in every bundle
+    refill: /* @__PURE__ */ choice(
       ['greedy', 'interval'],
       'Tokens arrive continuously (greedy, the default), or all at once each period.',
     ),
