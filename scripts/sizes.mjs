@@ -25,9 +25,9 @@ const BUNDLES = {
 }
 /**
  * Bytes of the library's pack, unpacked. Raised by 12 kB for limits that are assigned to proxies, network rules and
- * figures that are not known, which came after the first budget.
+ * figures that are not known, which came after the first budget; and by 18 kB for offenders.
  */
-const UNPACKED = 832_000
+const UNPACKED = 850_000
 
 async function bundled(imports) {
   const names = Object.entries(imports)
