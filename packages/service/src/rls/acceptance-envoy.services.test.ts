@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openStore } from '../../../cli/src/stores.ts'
@@ -207,6 +209,36 @@ descriptors:
       expect(statuses).toEqual(Array.from({ length: 100 }, (_, i) => (i < 60 ? 200 : 429)))
     },
   )
+
+  test('5: what Envoy sends to the application again is charged once', async () => {
+    const service = await serviceFor(
+      'domain: d\ndescriptors: [{ key: user, rate_limit: { unit: day, requests_per_unit: 3 } }]',
+    )
+    let asked = 0
+    const failing = createServer((_request, response) => {
+      response.statusCode = ++asked % 3 === 0 ? 200 : 503
+      response.end()
+    })
+    await new Promise<void>((listening) => failing.listen(0, '127.0.0.1', listening))
+    closing.push(() => failing.close())
+    const route = byHeaders('/', ['user']) as { route: object }
+    const again = { retry_on: '5xx', num_retries: 2, retry_back_off: { base_interval: '0.001s' } }
+    const { port } = failing.address() as AddressInfo
+    const envoy = await startEnvoy(
+      edge({
+        domain: 'd',
+        filter: PATIENT,
+        routes: [{ ...route, route: { ...route.route, retry_policy: again } }],
+        grpcPort: portOf(service),
+        applications: { app: port },
+      }),
+    )
+    closing.push(envoy.stop)
+    const statuses: number[] = []
+    for (let i = 0; i < 4; i++)
+      statuses.push((await envoy.get('/', { user: 'a', 'x-request-id': 'one' })).status)
+    expect({ statuses, asked }).toEqual({ statuses: [200, 200, 200, 429], asked: 9 })
+  })
 })
 
 async function serviceOnRedis({ port }: RedisServer, rulebook: string): Promise<number> {
