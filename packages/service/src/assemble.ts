@@ -75,7 +75,7 @@ export function assemble(
   const { observe } = observers
   const stores = storesFor(options, observe)
   const { store } = stores
-  const metrics = createMetrics(tallies, stores, dropped)
+  const metrics = createMetrics({ tallies, stores, rules: () => rules, droppedLines: dropped })
   const { rls = {} } = options
   const rlsTallies = new RlsTallies(rls.nearLimitRatio, rlsTimes(metrics.registry))
   reportRls(metrics.registry, rlsTallies)

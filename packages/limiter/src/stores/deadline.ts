@@ -8,6 +8,13 @@ interface WaitingPromise {
 }
 
 /**
+ * What a promise comes to that takes too long.
+ * @example
+ * await deadline.race(ask()).catch((error) => error instanceof LateError)
+ */
+export class LateError extends StoreError {}
+
+/**
  * Gives every promise the same time to settle. All share one timer: deadlines of one length fall due in the order
  * in which they began.
  * @example
@@ -26,7 +33,7 @@ export class Deadline {
     this.#now = now
   }
 
-  /** The promise's own outcome, or a StoreError when that takes too long; what comes later is ignored. */
+  /** The promise's own outcome, or a LateError when that takes too long; what comes later is ignored. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: WaitingPromise = { until: this.#now() + this.#ms, reject, done: false }
@@ -63,7 +70,7 @@ export class Deadline {
 
   #reject(over: readonly WaitingPromise[]): void {
     for (const { done, reject } of over) {
-      if (!done) reject(new StoreError(`the store did not answer within ${this.#ms} ms`))
+      if (!done) reject(new LateError(`the store did not answer within ${this.#ms} ms`))
     }
   }
 }
