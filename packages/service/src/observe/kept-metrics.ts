@@ -2,14 +2,14 @@ import { Counter, Gauge, type Histogram, type Registry } from 'prom-client'
 import type { BucketCounts } from './bucket-counts.ts'
 
 /** Labels and value of one series. */
-export type Row<Label extends string, Value = number> = readonly [Record<Label, string>, Value]
+export type KeptRow<Label extends string, Value = number> = readonly [Record<Label, string>, Value]
 
 interface Kept<Label extends string, Value> {
   readonly name: string
   readonly help: string
   readonly labelNames?: readonly Label[]
   /** Is asked when the metric is scraped. */
-  readonly rows: () => Iterable<Row<Label, Value>>
+  readonly rows: () => Iterable<KeptRow<Label, Value>>
 }
 
 /** A counter whose values are kept elsewhere, as plain integers, and read when it is scraped. */

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { keptCounter, keptGauge, keptHistogram, type Row } from './kept-metrics.ts'
+import { type KeptRow, keptCounter, keptGauge, keptHistogram } from './kept-metrics.ts'
 import {
   type PolicyTally,
   REMAINING_BUCKETS,
@@ -24,7 +24,7 @@ function reportRequests({ domains }: Tallies, registers: Registry[]): void {
     help: 'Requests decided',
     labelNames: ['domain', 'outcome'],
     rows: () =>
-      [...domains].flatMap(([domain, { allowed, denied }]): Row<'domain' | 'outcome'>[] => [
+      [...domains].flatMap(([domain, { allowed, denied }]): KeptRow<'domain' | 'outcome'>[] => [
         [{ domain, outcome: 'allowed' }, allowed],
         [{ domain, outcome: 'denied' }, denied],
       ]),
@@ -52,7 +52,7 @@ function reportPolicies({ policies }: Tallies, registers: Registry[]): void {
           error,
           shadow,
           deprioritized,
-        }): Row<PolicyLabel | 'outcome'>[] => [
+        }): KeptRow<PolicyLabel | 'outcome'>[] => [
           [{ domain, policy, outcome: 'allowed' }, allowed],
           [{ domain, policy, outcome: 'limited' }, limited],
           [{ domain, policy, outcome: 'degraded' }, error],
@@ -119,6 +119,6 @@ function reportRemaining({ policies }: Tallies, registers: Registry[]): void {
 function rowsOf<Value>(
   policies: readonly PolicyTally[],
   read: (tally: PolicyTally) => Value,
-): () => Row<PolicyLabel, Value>[] {
+): () => KeptRow<PolicyLabel, Value>[] {
   return () => policies.map((tally) => [{ domain: tally.domain, policy: tally.policy }, read(tally)])
 }
