@@ -7,12 +7,17 @@ interface WaitingPromise {
   done: boolean
 }
 
+/** What a promise comes to that takes too long. */
+class LateError extends StoreError {}
+
 /**
- * What a promise comes to that takes too long.
+ * Whether this is what a deadline rejects with.
  * @example
- * await deadline.race(ask()).catch((error) => error instanceof LateError)
+ * await deadline.race(ask()).catch((error) => isLate(error))
  */
-export class LateError extends StoreError {}
+export function isLate(error: unknown): boolean {
+  return error instanceof LateError
+}
 
 /**
  * Gives every promise the same time to settle. All share one timer: deadlines of one length fall due in the order
