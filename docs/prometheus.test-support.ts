@@ -43,7 +43,8 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
   })
   const ended = once(program, 'exit')
   const get: Prometheus['get'] = async (path) => {
-    const answer = await (await fetch(`http://${address}${path}`)).json()
+    // biome-ignore lint/suspicious/noExplicitAny: answers have shapes of others
+    const answer: any = await (await fetch(`http://${address}${path}`)).json()
     if (answer.status !== 'success') throw new Error(`${path}: ${answer.error}`)
     return answer.data
   }
