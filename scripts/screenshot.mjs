@@ -12,7 +12,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '90' },
     out: { type: 'string', default: 'docs/dashboard.png' },
     width: { type: 'string', default: '1180' },
-    height: { type: 'string', default: '1240' },
+    height: { type: 'string', default: '1330' },
     dark: { type: 'boolean', default: false },
   },
 })

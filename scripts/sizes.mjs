@@ -24,10 +24,10 @@ const BUNDLES = {
   'adapters/express: rateLimit': [42_000, { 'adapters/express': ['rateLimit'] }],
 }
 /**
- * Bytes of the library's pack, unpacked. Raised by 12 kB for limits that are assigned to proxies, network rules and
- * figures that are not known, which came after the first budget.
+ * Bytes of the library's pack, unpacked. Raised by 30 kB for what came after the first budget: limits that are assigned to
+ * proxies, network rules, figures that are not known, and offenders.
  */
-const UNPACKED = 832_000
+const UNPACKED = 850_000
 
 async function bundled(imports) {
   const names = Object.entries(imports)

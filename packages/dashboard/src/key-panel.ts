@@ -88,7 +88,13 @@ export class KeyPanel {
     const blockable = figures.some((each) => each.blockable)
     const block = blockable
       ? [action('Block for', '/v1/block', () => ({ duration: duration.value })), duration]
-      : [element('span', { class: 'note' }, 'It cannot be blocked: the limit has no block in the rulebook.')]
+      : [
+          element(
+            'span',
+            { class: 'note' },
+            'It cannot be blocked: the limit has neither block nor blockable: true in the rulebook.',
+          ),
+        ]
     this.#found.replaceChildren(
       element(
         'p',

@@ -1,6 +1,13 @@
-import { Server } from 'node:net'
+import { Server, type Socket } from 'node:net'
 import { startTimer } from '@sluice/limiter/time'
 import type { FastifyInstance } from 'fastify'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Ends connections on which nothing has come yet: browsers open some ahead, and Node takes them for busy ones. */
+    endSilentConnections: () => void
+  }
+}
 
 /** A server on its way out. */
 export interface Drain {
@@ -23,8 +30,12 @@ export function drain(app: FastifyInstance, idleMs: number, withinMs: number): D
   const closed = new Promise<unknown>((resolve) => Server.prototype.close.call(server, resolve))
   let sweep: NodeJS.Timeout | undefined
   const stopIdle = startTimer(() => {
-    sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
-    server.closeIdleConnections()
+    const closeIdle = (): void => {
+      server.closeIdleConnections()
+      app.endSilentConnections()
+    }
+    sweep = setInterval(closeIdle, SWEEP_MS)
+    closeIdle()
   }, idleMs)
   const stopLate = startTimer(force, withinMs)
   const close = async (): Promise<void> => {
@@ -42,6 +53,14 @@ export function drain(app: FastifyInstance, idleMs: number, withinMs: number): D
 
 /** Every answer says that its connection ends: else clients would send more on it. */
 export function endConnectionsWhen(app: FastifyInstance, stopping: () => boolean): void {
+  const sockets = new Set<Socket>()
+  app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  app.decorate('endSilentConnections', () => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  })
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (stopping()) reply.header('connection', 'close')
     done(null, payload)

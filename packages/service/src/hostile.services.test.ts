@@ -192,6 +192,10 @@ describe('OF-64 the admin address', () => {
     },
   )
 
+  test('takes pages of its own name behind a proxy that speaks TLS', async () => {
+    expect((await reload('Host: admin.internal', 'Origin: https://admin.internal')).status).toBe(200)
+  })
+
   test.each(['http://evil.example', 'null', 'http://localhost:1', 'https://localhost'])(
     'refuses pages of %s',
     async (origin) => {

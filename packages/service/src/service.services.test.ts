@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
@@ -181,6 +182,15 @@ describe('stop', () => {
     const agent = keptAlive(5)
     await Promise.all(Array.from({ length: 5 }, () => check(http, agent)))
     await service.stop()
+  })
+
+  test('waits for no connection on which nothing has come, as browsers open them ahead', async () => {
+    const { service, http, admin } = await run({ idleMs: 50, drainMs: 3_600_000 })
+    const silent = [http, admin].map((url) => connect(Number(new URL(url).port), '127.0.0.1'))
+    await Promise.all(silent.map((socket) => once(socket, 'connect')))
+    await check(http)
+    await service.stop()
+    for (const socket of silent) socket.destroy()
   })
 
   test('OF-32: asked a second time waits for no idle connection', async () => {

@@ -71,12 +71,18 @@ const CONSTANT: Readonly<Record<string, string>> = {
   'rulebook/src/read.ts': 'at most a minute',
   'cli/src/main.ts': 'a constant of a command',
   'cli/src/stores.ts': 'a constant',
+  'limiter/src/stores/fallback.ts': 'an example',
   'service/src/admin/health.ts': 'a constant',
+  'service/src/bounded-store.ts': 'at most the longest that a timer takes',
+  'service/src/grpc/certificates.ts': 'a constant',
+  'service/src/grpc/grpc-server.ts': 'at most the longest that a timer takes',
+  'service/src/grpc/health.ts': 'a constant',
   'service/src/http/batch.ts': 'timeouts of a socket, by Node',
   'service/src/turns.ts': 'a turn of the event loop',
   'service/src/drain.ts': 'an interval of 50 ms',
   'service/src/rlqs/assignments.ts': 'a constant',
   'service/src/rules/rules-watcher.ts': 'an interval that no option sets',
+  'service/src/xds/xds-rules.ts': 'between two constants',
 }
 
 it('OF-11: no other file starts timers: their waits could be too long', () => {

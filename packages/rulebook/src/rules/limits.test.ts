@@ -48,6 +48,7 @@ burst: 120
 soft: 80%
 jitter: 12.5%
 block: { after: 10, within: 1m, for: 15m }
+blockable: true
 exempt: [10.0.0.0/8, acme]
 overrides:
   - { match: big, limit: 900/hour }
@@ -57,6 +58,7 @@ overrides:
       soft: 0.8,
       jitter: 0.125,
       block: { after: 10, within: 60_000, for: 900_000 },
+      blockable: true,
       exempt: ['10.0.0.0/8', 'acme'],
       overrides: [
         { match: 'big', quota: { limit: 900, period: 3_600_000 } },
@@ -170,6 +172,10 @@ describe('a limit that cannot be meant', () => {
     ['rounding: up', '6:15: "rounding" is not supported by token-bucket'],
     ['algorithm: gcra\nrefill: interval', '7:13: "refill" is not supported by gcra'],
     ['on_limit: delay', '6:15: delay is not supported by token-bucket without soft'],
+    [
+      'on_limit: deprioritize\nblockable: true',
+      '7:16: a rule that only lowers the priority refuses no request, so no key can be blocked',
+    ],
     [
       'on_limit: deprioritize\nblock: { after: 1, within: 1m, for: 1m }',
       '7:12: a rule that only lowers the priority',

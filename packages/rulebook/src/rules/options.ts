@@ -19,6 +19,7 @@ export interface OptionsText extends AlgorithmSettings {
   readonly on_store_error?: OnStoreError
   readonly soft?: number
   readonly block?: { readonly after: number; readonly within: number; readonly for: number }
+  readonly blockable?: boolean
   readonly jitter?: number
   readonly spread?: boolean
   readonly retry_after?: 'seconds' | 'date'
@@ -76,6 +77,12 @@ export const optionFields: FieldsOf<OptionsText> = {
   })
     .describe('Refuses for a time after so many refusals.')
     .exactOptional(),
+  blockable: z
+    .boolean()
+    .describe(
+      'Lets operators block a key by hand, also without a block. A shared store is then always asked.',
+    )
+    .exactOptional(),
   jitter: share
     .describe('Share by which Retry-After is lengthened, differently for each key.')
     .exactOptional(),
@@ -102,7 +109,7 @@ export const optionFields: FieldsOf<OptionsText> = {
 /** The model of the options among a rule's fields; `fallback` is the format's own algorithm. */
 export function optionsOf(text: OptionsText, fallback: AlgorithmName): LimitOptions {
   const { algorithm = fallback, on_limit = 'deny', mode = 'enforce', on_store_error = 'open' } = text
-  const { soft, block, jitter, spread, retry_after, tarpit, lease, assign } = text
+  const { soft, block, blockable, jitter, spread, retry_after, tarpit, lease, assign } = text
   const given = [...algorithmOptions.keys()].filter((name) => text[name] !== undefined)
   return {
     algorithm,
@@ -112,6 +119,7 @@ export function optionsOf(text: OptionsText, fallback: AlgorithmName): LimitOpti
     ...Object.fromEntries(given.map((name) => [name, text[name]])),
     ...(soft !== undefined && { soft }),
     ...(block !== undefined && { block }),
+    ...(blockable !== undefined && { blockable }),
     ...(jitter !== undefined && { jitter }),
     ...(spread !== undefined && { spread }),
     ...(retry_after !== undefined && { retryAfter: retry_after }),

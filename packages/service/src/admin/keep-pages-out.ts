@@ -38,8 +38,9 @@ export function keepPagesOut(app: App, isOwn: (host: string) => boolean): void {
     const { host, origin, 'content-type': type = '' } = request.headers
     if (!isOwn(hostOf(host ?? '')))
       return done(new HttpError(421, 'the header host is none of this listener’s names; see --admin-host'))
-    // Where a proxy in front speaks TLS, the dashboard's own origin is one of https.
-    const ownOrigins = ['http', 'https'].map((scheme) => `${scheme}://${host?.toLowerCase()}`)
+    // Where a proxy in front speaks TLS, the dashboard's own origin is one of https; no proxy is reached as localhost.
+    const schemes = LOOPBACK.test(hostOf(host ?? '')) ? ['http'] : ['http', 'https']
+    const ownOrigins = schemes.map((scheme) => `${scheme}://${host?.toLowerCase()}`)
     if (origin !== undefined && !ownOrigins.includes(origin.toLowerCase()))
       return done(new HttpError(403, 'requests of pages from elsewhere are refused (origin)'))
     const changes = request.method !== 'GET' && request.method !== 'HEAD'

@@ -6,6 +6,7 @@ const RULES = `
 domain: shop
 limits:
   - { name: login, when: { path: /login }, key: [ip], limit: 2/minute, block: { after: 5, within: 1h, for: 10m } }
+  - { name: search, when: { path: /search }, key: [ip], limit: 9/minute, blockable: true }
   - name: plans
     when: { path: /plans }
     key: [user]
@@ -53,6 +54,17 @@ describe('one key of a policy', () => {
     expect((await get(service.admin, urlOf(KEY))).body.figures[0]).toMatchObject({ blocked: true })
     expect((await post(service.admin, '/v1/unblock', KEY)).body).toEqual({ unblocked: 'login' })
     expect((await check('/login')).body).toMatchObject({ allowed: true })
+  })
+
+  test('is blocked in a limit without a block of its own, where it may be', async () => {
+    service = await bench(RULES)
+    expect((await check('/search')).body.allowed).toBe(true)
+    expect(
+      (await post(service.admin, '/v1/block', { ...KEY, policy: 'search', duration: '1m' })).status,
+    ).toBe(200)
+    expect((await check('/search')).body).toMatchObject({ allowed: false, reason: 'block', remaining: 0 })
+    service.clock.advance(60_000)
+    expect((await check('/search')).body.allowed).toBe(true)
   })
 
   test.each([

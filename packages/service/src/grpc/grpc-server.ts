@@ -14,6 +14,7 @@ import type { GrpcAddress } from '../address.ts'
 import type { Readiness } from '../admin/health.ts'
 import type { Log } from '../app.ts'
 import type { AuthorizationCheck } from '../auth/ext-authz.ts'
+import { LONGEST_TIMER_MS } from '../bounded-store.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import type { Assignments } from '../rlqs/assignments.ts'
 import type { QuotaCall } from '../rlqs/stream.ts'
@@ -99,10 +100,13 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
       secured?.close()
       parts.assignments.stop()
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => {
-          server.forceShutdown()
-          resolve()
-        }, ms)
+        const timer = setTimeout(
+          () => {
+            server.forceShutdown()
+            resolve()
+          },
+          Math.min(ms, LONGEST_TIMER_MS),
+        )
         server.tryShutdown(() => {
           clearTimeout(timer)
           resolve()

@@ -57,7 +57,10 @@ export async function blockKey(
   const states = countersOf(rules, domain, policy).map((rule) => ({ rule, key }))
   if (states.every(({ rule }) => rule.block === undefined)) {
     const name = JSON.stringify(policy)
-    throw new OperationError('invalid', `the policy ${name} cannot block: give it a block in the rulebook`)
+    throw new OperationError(
+      'invalid',
+      `the policy ${name} cannot block: give it blockable: true, or a block, in the rulebook`,
+    )
   }
   try {
     await engine.block(states, duration)

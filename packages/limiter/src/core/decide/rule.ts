@@ -209,6 +209,11 @@ function contradictions(plan: Plan, options: RuleOptions): readonly ConfigError[
   return errorsOf([
     () => checkDelay(plan, options),
     check(
+      onLimit === 'deprioritize' && options.blockable,
+      'blockable',
+      'a rule that only lowers the priority refuses no request, so no key can be blocked',
+    ),
+    check(
       onLimit === 'deprioritize' && block !== undefined,
       'block',
       'a rule that only lowers the priority refuses no request, so it cannot block',

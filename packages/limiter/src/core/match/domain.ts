@@ -38,6 +38,8 @@ export interface LimitOptions extends AlgorithmSettings {
   readonly soft?: number
   /** After so many refusals within `within` ms, refuse everything for `for` ms. */
   readonly block?: { readonly after: number; readonly within: number; readonly for: number }
+  /** Lets a key be blocked by hand even where there is no `block`. */
+  readonly blockable?: boolean
   /** Share, 0–1, by which Retry-After may be lengthened. */
   readonly jitter?: number
   /** How Retry-After is written. Default: as the service says. */
@@ -170,6 +172,7 @@ const optionFields: OptionFields<LimitOptions> = {
   onStoreError: ruleFields.onStoreError,
   soft: ruleFields.soft,
   block: ruleFields.block,
+  blockable: ruleFields.blockable,
   jitter: ruleFields.jitter,
   spread: ruleFields.spread,
   retryAfter: ruleFields.retryAfter,

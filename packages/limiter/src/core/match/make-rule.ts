@@ -65,9 +65,34 @@ export function algorithmSettingsOf(options: LimitOptions): Pick<Policy, 'algori
  * const wrong = ruleErrors(plan, ruleOptionsOf(options))
  */
 export function ruleOptionsOf(options: LimitOptions): RuleOptions {
-  const { onLimit, mode, onStoreError, soft, block, jitter, spread, retryAfter, tarpit, prefetch, assign } =
-    options
-  return { onLimit, mode, onStoreError, soft, block, jitter, spread, retryAfter, tarpit, prefetch, assign }
+  const {
+    onLimit,
+    mode,
+    onStoreError,
+    soft,
+    block,
+    blockable,
+    jitter,
+    spread,
+    retryAfter,
+    tarpit,
+    prefetch,
+    assign,
+  } = options
+  return {
+    onLimit,
+    mode,
+    onStoreError,
+    soft,
+    block,
+    blockable,
+    jitter,
+    spread,
+    retryAfter,
+    tarpit,
+    prefetch,
+    assign,
+  }
 }
 
 /**

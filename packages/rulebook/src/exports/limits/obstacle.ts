@@ -25,9 +25,10 @@ export function obstacleOf(limit: Limit, { limits }: Domain): string | undefined
 }
 
 /** What is lost of a limit that a proxy decides, besides its algorithm. */
-export function lossesOf({ soft, jitter, tarpit, retryAfter }: Limit): string[] {
+export function lossesOf({ soft, blockable, jitter, tarpit, retryAfter }: Limit): string[] {
   return [
     ...(soft === undefined ? [] : [`nothing is marked from ${soft * 100}% on (soft)`]),
+    ...(blockable === true ? ['no key can be blocked by hand (blockable)'] : []),
     ...(jitter === undefined ? [] : ['Retry-After has no jitter']),
     ...(tarpit === undefined ? [] : [`refusals are not held back for ${timeText(tarpit)} (tarpit)`]),
     ...(retryAfter === undefined ? [] : ['Retry-After has the form of the proxy (retry_after)']),
