@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { RedisStore } from '@sluice/limiter/stores/redis'
-import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
+import { prepareStore } from '../packages/cli/src/stores.ts'
 import { startRedis } from '../packages/limiter/src/stores/redis/server.test-support.ts'
 import { createService } from '../packages/service/src/index.ts'
 import { rulesFolder } from '../packages/service/src/testing.ts'
@@ -57,10 +56,11 @@ describe('a real Prometheus', () => {
     stops.push(folder.remove)
     const redis = await startRedis()
     stops.push(redis.stop)
-    const client = new Redis(redis.port, { autoResendUnfulfilledCommands: false })
-    stops.push(async () => client.disconnect())
+    const { store, problem } = await prepareStore(`redis://127.0.0.1:${redis.port}`, {})
+    stops.push(async () => store.close())
+    expect(await problem()).toBeUndefined()
     const common = { rules: [folder.path], http: '127.0.0.1:0', admin: '127.0.0.1:0', watch: false }
-    const services = [{}, { store: new RedisStore({ client }) }].map((more) =>
+    const services = [{}, { store, fallback: { deadlineMs: 10_000 } }].map((more) =>
       createService({ ...common, ...more, log: { level: 'silent' }, idleMs: 0 }),
     )
     const addresses = []
@@ -108,6 +108,7 @@ describe('a real Prometheus', () => {
         expect(await sum('sluice_requests_total{outcome="allowed"}')).toBe(made.allowed)
         expect(await sum('sluice_requests_total{outcome="denied"}')).toBe(made.denied)
         expect(await sum('sluice_policy_decisions_total{policy="login"}')).toBe(made.allowed + made.denied)
+        expect(await sum('sluice_requests_degraded_total')).toBe(0)
         expect(await sum('sluice_policy_key_missing_total')).toBe(made.allowed + made.denied)
       },
       { timeout: 20_000, interval: 500 },

@@ -9,7 +9,7 @@ import { ROOT } from './page.ts'
 const FILES = join(ROOT, 'deploy/prometheus')
 
 /** One series of an answer, with its value now. */
-export interface Sample {
+interface Sample {
   readonly metric: Readonly<Record<string, string>>
   readonly value: number
 }
