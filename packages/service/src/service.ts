@@ -81,6 +81,7 @@ export function createService(options: ServiceOptions): Service {
     await calls
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
+    parts.endLog()
     if (started) log.info('stopped')
   }
   /** A server that is not there yet is waited for: without rules nothing can be decided. */

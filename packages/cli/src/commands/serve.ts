@@ -45,7 +45,7 @@ ${STORE_NOTES}`,
       warn(`${stray} See ${pageUrl('cli.md#settings')}`)
     const unfit = deadlineWarning(settings)
     if (unfit !== undefined) warn(unfit)
-    const { storeUrl, logLevel, logFormat, ...options } = settings
+    const { storeUrl, logLevel, logFormat, logRefusals, ...options } = settings
     if (from('store') === '--store') warnOfPassword(storeUrl, io)
     let close = async (): Promise<void> => undefined
     try {
@@ -53,7 +53,8 @@ ${STORE_NOTES}`,
         prepareStore(storeUrl, options.fallback?.local ?? {}, from('store')),
       )
       close = async () => store.close()
-      const log = { level: logLevel, stream: await logStream(io.stdout, logFormat, io.env) }
+      const stream = await logStream(io.stdout, logFormat, io.env)
+      const log = { level: logLevel, stream, refusals: logRefusals }
       if (options.xds !== undefined && from('rules') !== undefined)
         throw new UsageError(`${from('rules')} has no effect beside ${from('xds')}: the rules are sent`)
       const files = options.xds === undefined ? options.rules : []

@@ -6,6 +6,7 @@ export interface ServeSettings extends Omit<ServiceOptions, 'store' | 'log' | 't
   readonly storeUrl: string
   readonly logLevel: NonNullable<LogOptions['level']>
   readonly logFormat: 'auto' | 'pretty' | 'json'
+  readonly logRefusals: NonNullable<LogOptions['refusals']>
 }
 
 /** Some settings, also within the objects among them. */

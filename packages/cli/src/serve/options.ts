@@ -216,4 +216,13 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     default: 'auto',
     to: (format) => ({ logFormat: format as ServeSettings['logFormat'] }),
   },
+  'log-refusals': {
+    kind: 'text',
+    value: 'KEYS',
+    choices: ['hashed', 'plain', 'off'],
+    help: 'whether the log has refusals, ten of a policy in a second, and how it shows their keys',
+    default: 'hashed',
+    see: 'cli.md#log',
+    to: (form) => ({ logRefusals: form as ServeSettings['logRefusals'] }),
+  },
 }

@@ -3,6 +3,9 @@ import type { Decision } from '../core/decide/decision.ts'
 /** The state of a circuit breaker: `open` while the store is not asked, `probing` while one request finds out. */
 export type BreakerState = 'closed' | 'open' | 'probing'
 
+/** Who asked a service: a proxy in front of an application (`edge`), or an application itself (`service`). */
+export type AnsweredLayer = 'edge' | 'service'
+
 /** All that happens. Whatever observes subscribes to this one union, and hears of nothing in another way. */
 export type Event =
   /** A request was decided. The rules behind `decision.policies` are those of its receipt's steps. */
@@ -20,11 +23,11 @@ export type Event =
   /** A charge was corrected; `settled` is false where it had been before, or could no longer be. */
   | { readonly type: 'settled'; readonly domain: string; readonly settled: boolean }
   /** A service answered a request, after so many milliseconds, the store's included. */
-  | { readonly type: 'answered'; readonly domain: string; readonly ms: number }
+  | { readonly type: 'answered'; readonly domain: string; readonly ms: number; readonly layer: AnsweredLayer }
   /** A shared store answered, after so many milliseconds. */
   | { readonly type: 'store-answered'; readonly ms: number }
-  /** A shared store failed, or did not answer in time. */
-  | { readonly type: 'store-failed'; readonly error: unknown }
+  /** A shared store failed, or (`late`) did not answer in time. */
+  | { readonly type: 'store-failed'; readonly error: unknown; readonly late?: true }
   /** A circuit breaker changed; of a store with shards, `shard` says which. */
   | { readonly type: 'breaker'; readonly state: BreakerState; readonly shard: number }
   /** A refusal was repeated without asking the store. */

@@ -7,6 +7,18 @@ interface WaitingPromise {
   done: boolean
 }
 
+/** What a promise comes to that takes too long. */
+class LateError extends StoreError {}
+
+/**
+ * Whether this is what a deadline rejects with.
+ * @example
+ * await deadline.race(ask()).catch((error) => isLate(error))
+ */
+export function isLate(error: unknown): boolean {
+  return error instanceof LateError
+}
+
 /**
  * Gives every promise the same time to settle. All share one timer: deadlines of one length fall due in the order
  * in which they began.
@@ -26,7 +38,7 @@ export class Deadline {
     this.#now = now
   }
 
-  /** The promise's own outcome, or a StoreError when that takes too long; what comes later is ignored. */
+  /** The promise's own outcome, or a LateError when that takes too long; what comes later is ignored. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: WaitingPromise = { until: this.#now() + this.#ms, reject, done: false }
@@ -63,7 +75,7 @@ export class Deadline {
 
   #reject(over: readonly WaitingPromise[]): void {
     for (const { done, reject } of over) {
-      if (!done) reject(new StoreError(`the store did not answer within ${this.#ms} ms`))
+      if (!done) reject(new LateError(`the store did not answer within ${this.#ms} ms`))
     }
   }
 }

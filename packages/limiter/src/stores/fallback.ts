@@ -8,7 +8,7 @@ import { ConfigError, StoreError } from '../core/errors.ts'
 import { above0, checkOptions, func, type OptionFields, objectOf } from '../core/options.ts'
 import type { BreakerState, Observer } from '../observe/events.ts'
 import { Breaker, type BreakerOptions, breakerFields } from './breaker.ts'
-import { Deadline } from './deadline.ts'
+import { Deadline, isLate } from './deadline.ts'
 import { MemoryStore, type MemoryStoreOptions, memoryFields } from './memory.ts'
 import {
   type Charge,
@@ -173,7 +173,7 @@ export class FallbackStore implements Store<true> {
         throw cause
       }
       // The reason first, so that whoever hears that the store is not asked any more knows why.
-      this.#observe({ type: 'store-failed', error: cause })
+      this.#observe({ type: 'store-failed', error: cause, ...(isLate(cause) && { late: true }) })
       for (const breaker of breakers) breaker.failed()
       throw cause instanceof StoreError ? cause : new StoreError('the store failed', { cause })
     }

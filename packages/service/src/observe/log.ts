@@ -18,6 +18,12 @@ export interface LogOptions {
   readonly level?: LevelWithSilent
   /** Default: standard output. */
   readonly stream?: DestinationStream
+  /**
+   * Whether refusals are written, at `info`, and how they show keys: `hashed`; `plain`, as rules make them, with
+   * addresses and users; or `off`. Of each second ten of a policy are written, then one line with their count. Default
+   * `hashed`.
+   */
+  readonly refusals?: 'hashed' | 'plain' | 'off'
 }
 
 /** A log, and how many of its lines were dropped. */
@@ -64,7 +70,7 @@ const MOST_REASONS = 10
 const FORGETS_AFTER = 1_000
 
 /**
- * Writes to the log what operators need to know. Decisions only at `debug`; that the store fails and that it works again
+ * Writes to the log what operators need to know. Refusals are written elsewhere, other decisions only at `debug`; that the store fails and that it works again
  * when its breaker says so, as the gauge does; each reason once.
  */
 export function logEvents(log: Logger): Observer {

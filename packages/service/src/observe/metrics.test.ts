@@ -3,6 +3,7 @@ import { MemoryStore } from '@sluice/limiter/stores/memory'
 import type { Store } from '@sluice/limiter/stores/store'
 import { afterEach, expect, test } from 'vitest'
 import { type Answered, bench, get, post, type ServiceBench } from '../testing.ts'
+import { scrape } from './scrape.test-support.ts'
 
 const RULES = `
 domain: shop
@@ -25,21 +26,6 @@ async function open(options: Parameters<typeof bench>[1] = {}): Promise<ServiceB
   return service
 }
 
-/** Samples by name and labels, of a text in which every line is one, or a comment. */
-async function scrape({ admin }: ServiceBench): Promise<Map<string, number>> {
-  const { statusCode, headers, body } = await admin.inject({ method: 'GET', url: '/metrics' })
-  expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
-  const samples = new Map<string, number>()
-  for (const line of body.trimEnd().split('\n')) {
-    if (line === '' || /^# (?:HELP|TYPE) [a-zA-Z_]\w* .+$/.test(line)) continue
-    const [, name, value] =
-      /^([a-zA-Z_]\w*(?:\{(?:[a-z_]\w*="(?:[^"\\]|\\.)*",?)+\})?) (\S+)$/i.exec(line) ?? []
-    expect(name, line).toBeDefined()
-    samples.set(name!, Number(value))
-  }
-  return samples
-}
-
 const check = (service: ServiceBench, path: string, more: object = {}): Promise<Answered> =>
   post(service.http, '/v1/check', { domain: 'shop', request: { path, ...more } })
 const decisions = (policy: string, outcome: string): string =>
@@ -53,14 +39,14 @@ test('counts what each policy said, soft marks, missing keys, and what shadows w
   const samples = await scrape(service)
   expect(samples.get(decisions('login', 'allowed'))).toBe(2)
   expect(samples.get(decisions('login', 'limited'))).toBe(3)
-  expect(samples.get(decisions('login', 'error'))).toBe(0)
+  expect(samples.get(decisions('login', 'degraded'))).toBe(0)
   expect(samples.get(decisions('watched', 'allowed'))).toBe(1)
   expect(samples.get(decisions('watched', 'would_limit'))).toBe(2)
   expect(samples.get('sluice_policy_soft_total{domain="shop",policy="login"}')).toBe(5)
   expect(samples.get('sluice_policy_key_missing_total{domain="shop",policy="user"}')).toBe(1)
   expect(samples.get('sluice_requests_total{domain="shop",outcome="allowed"}')).toBe(6)
   expect(samples.get('sluice_requests_total{domain="shop",outcome="denied"}')).toBe(3)
-  expect(samples.get('sluice_decision_duration_seconds_count')).toBe(9)
+  expect(samples.get('sluice_decision_duration_seconds_count{layer="service"}')).toBe(9)
   expect(samples.get('sluice_store_keys')).toBe(2)
   expect(samples.get('sluice_store_bytes')).toBeGreaterThan(100)
   expect(samples.get('sluice_rules_reloads_total{result="changed"}')).toBe(1)
@@ -71,7 +57,7 @@ test('OF-13: counts what was admitted at low priority by itself, not as a shadow
   const service = await open()
   for (let i = 0; i < 3; i++) await check(service, '/low')
   const samples = await scrape(service)
-  const outcomes = ['allowed', 'limited', 'would_limit', 'deprioritized', 'error']
+  const outcomes = ['allowed', 'limited', 'would_limit', 'deprioritized', 'degraded']
   expect(outcomes.map((outcome) => samples.get(decisions('low', outcome)))).toEqual([1, 0, 0, 2, 0])
   expect(samples.get('sluice_requests_total{domain="shop",outcome="allowed"}')).toBe(3)
 })
@@ -106,13 +92,18 @@ test('labels come from the rulebook alone, whatever clients send', async () => {
   )
 })
 
+const breakerStates = (samples: ReadonlyMap<string, number>): unknown =>
+  ['closed', 'open', 'probing'].map((state) => samples.get(`sluice_store_breaker_state{state="${state}"}`))
+
 /** Fails whenever it is told to. */
 class FailingStore implements Store<true> {
   readonly async = true as const
   readonly #store = new MemoryStore()
   failing = false
+  hanging = false
 
   async decide(...args: Parameters<MemoryStore['decide']>): ReturnType<Store<true>['decide']> {
+    if (this.hanging) await new Promise(() => undefined)
     if (this.failing) throw new StoreError('gone', { cause: new Error('at 10.0.0.1') })
     return this.#store.decide(...args)
   }
@@ -173,22 +164,42 @@ test('a store that fails is counted, each reason told once, and a warning; what 
     { ready: true, reasons: [], warnings: ['the store does not answer'] },
   ])
   const samples = await scrape(service)
-  expect(samples.get(decisions('login', 'error'))).toBe(1)
+  expect(samples.get(decisions('login', 'degraded'))).toBe(1)
   expect(samples.get(decisions('login', 'limited'))).toBe(0)
   expect(samples.get('sluice_requests_degraded_total{domain="shop"}')).toBe(2)
   expect(samples.get('sluice_store_answer_duration_seconds_count')).toBe(1)
   expect(samples.get('sluice_store_failures_total')).toBe(4)
   expect(samples.get('sluice_store_up')).toBe(0)
+  expect(breakerStates(samples)).toEqual([0, 1, 0])
 
   store.failing = false
   now = 500
-  expect((await scrape(service)).get('sluice_store_up')).toBe(1)
+  const again = await scrape(service)
+  expect(again.get('sluice_store_up')).toBe(1)
+  expect(breakerStates(again)).toEqual([1, 0, 0])
   expect(told().filter(({ msg }) => msg.startsWith('the store'))).toMatchObject([
     { msg: 'the store did not answer a question', reason: 'gone: at 10.0.0.1' },
     { msg: 'the store did not answer a question', reason: 'gone' },
     { msg: 'the store fails', reason: 'gone: at 10.0.0.1' },
     { msg: 'the store works again' },
   ])
+})
+
+test('answers that come too late are counted among the failures, and by themselves', async () => {
+  const store = new FailingStore()
+  const service = await open({ store, fallback: { deadlineMs: 1, failures: 1_000 } })
+  const counts = async (): Promise<unknown[]> => {
+    const samples = await scrape(service)
+    return ['timeouts', 'failures'].map((name) => samples.get(`sluice_store_${name}_total`))
+  }
+  store.hanging = true
+  await check(service, '/low')
+  store.hanging = false
+  expect(await counts()).toEqual([1, 1])
+  store.failing = true
+  await check(service, '/low')
+  store.failing = false
+  expect(await counts()).toEqual([1, 2])
 })
 
 test('a store that fails turns the service unready where it was told so', async () => {

@@ -1,5 +1,7 @@
 import type { PolicyFigures } from '@sluice/limiter'
+import { type Decision, receiptOf } from '@sluice/limiter/decide'
 import type { Event, Observer } from '@sluice/limiter/events'
+import { BucketCounts } from './bucket-counts.ts'
 
 /** What became of requests at one policy. */
 export interface PolicyTally {
@@ -15,8 +17,20 @@ export interface PolicyTally {
   deprioritized: number
   /** Past the soft threshold. */
   soft: number
+  /** Of those limited: by a block. */
+  blocked: number
+  /** Admissions that took the last that was left. */
+  exhausted: number
   /** Skipped, because the request lacked a part of the key. */
   keyMissing: number
+  /** Seconds that refusals asked clients to wait; of those limited, all but {@link never}. */
+  readonly waits: BucketCounts
+  /** Refusals that no wait helps. */
+  never: number
+  /** What was left, as a share of the limit, of one decision in {@link REMAINING_ONE_IN}. */
+  readonly remaining: BucketCounts
+  /** Decisions until the next of which the share is noted. */
+  untilNoted: number
 }
 
 /** What became of requests in one domain. */
@@ -26,6 +40,13 @@ export interface DomainTally {
   /** Decided without the store. */
   degraded: number
 }
+
+/** Seconds. */
+export const WAIT_BUCKETS: readonly number[] = [0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 86_400]
+/** Shares of a limit. */
+export const REMAINING_BUCKETS: readonly number[] = [0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1]
+/** Of how many decisions of a policy one is looked at, on average. */
+export const REMAINING_ONE_IN = 10
 
 /** Policies counted apart, over all domains. */
 const MOST_POLICIES = 10_000
@@ -37,10 +58,16 @@ export class Tallies {
   readonly domains: Map<string, DomainTally> = new Map()
   readonly policies: PolicyTally[] = []
   readonly #known: (domain: string, policy: string) => boolean
+  readonly #random: () => number
   readonly #byName = new Map<string, Map<string, PolicyTally>>()
 
-  constructor(known: (domain: string, policy: string) => boolean) {
+  /**
+   * @param known whether a policy is one of the rulebook's
+   * @param random from 0 to below 1: which decisions are samples, so that traffic with a rhythm has no part in it
+   */
+  constructor(known: (domain: string, policy: string) => boolean, random: () => number = Math.random) {
     this.#known = known
+    this.#random = random
   }
 
   readonly observe: Observer = (event: Event) => {
@@ -50,8 +77,25 @@ export class Tallies {
       const domain = this.#domain(event.domain)
       domain[allowed ? 'allowed' : 'denied']++
       if (degraded) domain.degraded++
-      for (const figures of policies) count(this.#policy(event.domain, figures.policy), figures, degraded)
+      for (let i = 0; i < policies.length; i++) {
+        const figures = policies[i]!
+        const tally = this.#policy(event.domain, figures.policy)
+        count(tally, figures, degraded)
+        if (tookTheLast(event.decision, i)) tally.exhausted++
+        this.#noteRemaining(tally, figures)
+      }
     }
+  }
+
+  #noteRemaining(tally: PolicyTally, { remaining, limit }: PolicyFigures): void {
+    if (remaining === null || limit === 0) return // not known, and no share of nothing
+    if (tally.untilNoted > 0) {
+      tally.untilNoted--
+      return
+    }
+    tally.remaining.add(Math.min(1, remaining / limit))
+    // From 0 to 2n − 2, which is n − 1 on average.
+    tally.untilNoted = Math.floor(this.#random() * (2 * REMAINING_ONE_IN - 1))
   }
 
   #domain(domain: string): DomainTally {
@@ -67,8 +111,23 @@ export class Tallies {
     if (policy !== OTHERS && (this.policies.length >= MOST_POLICIES || !this.#known(domain, policy))) {
       return this.#policy(domain, OTHERS)
     }
-    const none = { allowed: 0, limited: 0, error: 0, shadow: 0, deprioritized: 0, soft: 0, keyMissing: 0 }
-    const tally = { domain, policy, ...none }
+    const tally: PolicyTally = {
+      domain,
+      policy,
+      allowed: 0,
+      limited: 0,
+      error: 0,
+      shadow: 0,
+      deprioritized: 0,
+      soft: 0,
+      blocked: 0,
+      exhausted: 0,
+      keyMissing: 0,
+      waits: new BucketCounts(WAIT_BUCKETS),
+      never: 0,
+      remaining: new BucketCounts(REMAINING_BUCKETS),
+      untilNoted: 0,
+    }
     this.policies.push(tally)
     this.#byName.set(domain, tallies.set(policy, tally))
     return tally
@@ -81,6 +140,23 @@ function count(tally: PolicyTally, figures: PolicyFigures, degraded: boolean): v
   else if (allowed) tally.allowed++
   else if (shadow === true) tally.shadow++
   else if (deprioritizes === true) tally.deprioritized++
-  else tally.limited++
+  else countRefusal(tally, figures)
   if (soft === true) tally.soft++
+}
+
+function countRefusal(tally: PolicyTally, { retryAfterMs, blocked }: PolicyFigures): void {
+  tally.limited++
+  if (blocked === true) tally.blocked++
+  if (retryAfterMs === null) tally.never++
+  else tally.waits.add(retryAfterMs / 1_000)
+}
+
+/**
+ * The passage from some to none: what was charged was there before, so it is the charge that leaves nothing. A request
+ * that another policy refuses charges nothing.
+ */
+function tookTheLast(decision: Decision, i: number): boolean {
+  const { allowed, remaining } = decision.policies[i]!
+  if (remaining !== 0 || !allowed || !decision.allowed || decision.degraded) return false
+  return (receiptOf(decision)?.steps[i]?.cost ?? 0) > 0
 }

@@ -163,7 +163,7 @@ export function descriptorDecider(
             true,
             left(),
           )
-    if (known) observe({ type: 'answered', domain, ms: performance.now() - began })
+    if (known) observe({ type: 'answered', domain, ms: performance.now() - began, layer: 'edge' })
     return {
       ...replyTo(pipeline, question, matched, decision),
       known,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { bindingStep, type Decision, tarpitOf } from '@sluice/limiter/decide'
-import type { Observer } from '@sluice/limiter/events'
+import type { AnsweredLayer, Observer } from '@sluice/limiter/events'
 import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
 import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
 import type { LiveRules, Reload } from '../rules/live-rules.ts'
@@ -18,7 +18,7 @@ import { type CheckWithin, checkWithin } from './within.ts'
  */
 export interface Operations {
   check(question: Question): Promise<Reply>
-  /** The same for a caller who waits for `ms` milliseconds: rules then go by their `on_store_error`. */
+  /** The same for a proxy, which waits for `ms` milliseconds: rules then go by their `on_store_error`. */
   checkWithin(question: Question, ms: number): Promise<Reply>
   peek(question: Question): Promise<Reply>
   /** Charges an estimate, to be settled by `commit` or `cancel`. */
@@ -64,15 +64,19 @@ export function createOperations(parts: OperationParts): Operations {
   const within: CheckWithin = checkWithin({ pipeline, stores, observe, timers })
   const ids: ReservationIds = reservationIds(secret)
   const node = randomUUID()
-  const timed = async <T>({ domain }: Question, answer: () => T | Promise<T>): Promise<T> => {
+  const timed = async <T>(
+    { domain }: Question,
+    answer: () => T | Promise<T>,
+    layer: AnsweredLayer = 'service',
+  ): Promise<T> => {
     const began = performance.now()
     const given = await answer()
-    observe({ type: 'answered', domain, ms: performance.now() - began })
+    observe({ type: 'answered', domain, ms: performance.now() - began, layer })
     return given
   }
   return {
     check: (question) => timed(question, () => pipeline.check(question)),
-    checkWithin: (question, ms) => timed(question, () => within(question, ms)),
+    checkWithin: (question, ms) => timed(question, () => within(question, ms), 'edge'),
     peek: (question) => timed(question, () => pipeline.peek(question)),
     reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, node, question, ttlMs)),
     commit: (id, actual) => settle(pipeline, ids, node, id, actual),
