@@ -1,28 +1,20 @@
 import type { Outcome, Step } from '@sluice/limiter/decide'
 import type { FallbackStore } from '@sluice/limiter/stores/fallback'
 import type { Store } from '@sluice/limiter/stores/store'
-
-/** Timers that bound a question. */
-export interface BoundTimers {
-  setTimeout(run: () => void, ms: number): unknown
-  clearTimeout(timer: unknown): void
-}
-
-/** Node calls back at once after more: a caller who would wait for a month would get an answer without the store. */
-export const LONGEST_TIMER_MS: number = 2 ** 31 - 1
+import { startTimer, type Timers } from '@sluice/limiter/time'
 
 /**
  * Asks the store, for as long as the caller waits: then the rules' `onStoreError` answer, as they do where the store
  * fails. The question goes on by itself, and a breaker hears what becomes of it: a caller who is in a hurry does not
  * make the store look broken. A late answer may have charged; nothing is asked twice.
- * @param withinMs milliseconds, above 0; more than a timer can wait (24.8 days) counts as that
+ * @param withinMs milliseconds, above 0
  */
 export async function decideWithin(
   { store, fallback }: { readonly store: Store; readonly fallback?: FallbackStore | undefined },
   steps: readonly Step[],
   peek: boolean,
   withinMs: number,
-  timers: BoundTimers = globalThis as BoundTimers,
+  timers: Timers = globalThis as unknown as Timers,
 ): Promise<Outcome> {
   const asked = store.decide(steps, peek)
   if (fallback === undefined || !(asked instanceof Promise)) return asked
@@ -34,16 +26,16 @@ export async function decideWithin(
         if (!done) resolve(fallback.without(steps, peek))
       })
     }
-    const timer = timers.setTimeout(late, Math.min(Math.max(1, withinMs), LONGEST_TIMER_MS))
+    const stop = startTimer(late, Math.max(1, withinMs), { timers })
     asked.then(
       (outcome) => {
         done = true
-        timers.clearTimeout(timer)
+        stop()
         resolve(outcome)
       },
       (error) => {
         done = true
-        timers.clearTimeout(timer)
+        stop()
         reject(error)
       },
     )

@@ -1,3 +1,13 @@
+import {
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  endOfText,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  QUOTE,
+} from './json-text.ts'
 import { HttpError } from './problem.ts'
 
 /** Names and values of one request: one with 128 descriptors of 10 entries has 6,800. */
@@ -71,25 +81,6 @@ export function itemPlaces(text: string, mostItems: number): ItemPlaces | undefi
 /** What a body is that cannot be parsed. */
 export function noJson(): HttpError {
   return new HttpError(400, 'the body is not JSON, or has a field named __proto__')
-}
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const OPEN_LIST = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_LIST = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-
-/** The place of the quote that ends the text which begins at `start`; the end of all where there is none. */
-function endOfText(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let before = end
-    while (text.charCodeAt(before - 1) === BACKSLASH) before--
-    if ((end - before) % 2 === 0) return end
-  }
-  return text.length
 }
 
 function afterBlanks(text: string, start: number): number {

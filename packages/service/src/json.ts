@@ -1,3 +1,5 @@
+import { CLOSE_LIST, CLOSE_OBJECT, COMMA, endOfText, OPEN_LIST, OPEN_OBJECT, QUOTE } from './json-text.ts'
+
 /**
  * A name that one object of a JSON text has twice, however it is spelt: two readers of such a text would see two
  * requests (RFC 8259 §4). Undefined where there is none. Takes time in proportion to the text.
@@ -29,7 +31,7 @@ export function repeatedName(text: string): string | undefined {
         atName = inObject[depth]!
         break
       case QUOTE: {
-        const end = endOfString(text, i)
+        const end = endOfText(text, i)
         if (atName) {
           const name = nameIn(text, i, end)
           const names = sets[depth] ?? new Set()
@@ -43,21 +45,6 @@ export function repeatedName(text: string): string | undefined {
     }
   }
   return undefined
-}
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const OPEN_LIST = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_LIST = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-
-/** The place of the quote that ends the string which begins at `start`. */
-function endOfString(text: string, start: number): number {
-  let i = start + 1
-  while (text.charCodeAt(i) !== QUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1
-  return i
 }
 
 function nameIn(text: string, start: number, end: number): string {

@@ -1,9 +1,9 @@
-import type { Domain, Limit } from '@sluice/limiter/rules'
+import type { Limit } from '@sluice/limiter/rules'
 import { envoyActions } from './envoy/actions.ts'
-import { lossesOf, obstacleOf, passedOver } from './limits/obstacle.ts'
+import { madeRules } from './limits/made-rules.ts'
 import { bucketForWindow, figure, type Shape, shapeOf, shapeText, timeText } from './limits/shape.ts'
-import { comment, noteFor, shown, withNotes } from './notes.ts'
-import type { ExportNote, ExportTarget } from './target.ts'
+import { comment, shown, withNotes } from './notes.ts'
+import type { ExportTarget } from './target.ts'
 
 /** Envoy keeps tokens in 32 bits, and refuses shorter intervals. */
 const MOST_TOKENS = 4_294_967_295
@@ -14,19 +14,7 @@ const FILTER = 'type.googleapis.com/envoy.extensions.filters.http.local_ratelimi
 /** The filter local_ratelimit, as a resource that Envoy reads again when the file is replaced. */
 export const envoy: ExportTarget = {
   write(domain, keys) {
-    const notes: ExportNote[] = []
-    const rules: EnvoyRule[] = []
-    for (const limit of domain.limits) {
-      const note = noteFor(limit, notes)
-      const made = ruleOf(limit, domain)
-      if (typeof made === 'string') {
-        note(false, made)
-        continue
-      }
-      for (const difference of [...made.differences, ...lossesOf(limit)]) note(true, difference)
-      rules.push(made)
-    }
-    notes.push(...passedOver(domain, ['descriptors']))
+    const { rules, notes } = madeRules(domain, ruleOf)
     const intro = [
       `Limits of ${shown(domain.name)}, by sluice export envoy. Name this file in the http_filters, before the router:`,
       '  - name: sluice',
@@ -73,9 +61,7 @@ function listOf(name: string, rules: readonly EnvoyRule[], item: (rule: EnvoyRul
   ]
 }
 
-function ruleOf(limit: Limit, domain: Domain): EnvoyRule | string {
-  const obstacle = obstacleOf(limit, domain)
-  if (obstacle !== undefined) return obstacle
+function ruleOf(limit: Limit): EnvoyRule | string {
   const made = envoyActions(limit)
   if (typeof made === 'string') return made
   const shape = shapeOf(limit)

@@ -1,10 +1,10 @@
-import type { Domain, Limit } from '@sluice/limiter/rules'
+import type { Limit } from '@sluice/limiter/rules'
 import { haproxyKey } from './haproxy/key.ts'
 import { identifierOf } from './identifier.ts'
-import { lossesOf, obstacleOf, passedOver } from './limits/obstacle.ts'
+import { madeRules } from './limits/made-rules.ts'
 import { figure, type Shape, shapeOf, shapeText, timeText } from './limits/shape.ts'
-import { comment, noteFor, shown, withNotes } from './notes.ts'
-import type { ExportNote, ExportTarget } from './target.ts'
+import { comment, shown, withNotes } from './notes.ts'
+import type { ExportTarget } from './target.ts'
 
 /** Counters that a request may be followed by: sc0, sc1, sc2. */
 const MOST_RULES = 3
@@ -14,19 +14,7 @@ const MOST_PERIOD = 1_073_741_823
 /** Stick tables; a file of sections, from whose `defaults sluice` frontends are made. */
 export const haproxy: ExportTarget = {
   write(domain, keys) {
-    const notes: ExportNote[] = []
-    const rules: HaproxyRule[] = []
-    for (const limit of domain.limits) {
-      const note = noteFor(limit, notes)
-      const made = ruleOf(limit, domain, keys, rules.length)
-      if (typeof made === 'string') {
-        note(false, made)
-        continue
-      }
-      for (const difference of [...made.differences, ...lossesOf(limit)]) note(true, difference)
-      rules.push(made)
-    }
-    notes.push(...passedOver(domain, ['descriptors']))
+    const { rules, notes } = madeRules(domain, (limit, before) => ruleOf(limit, keys, before))
     const intro = [
       `Limits of ${shown(domain.name)}, by sluice export haproxy. Name this file with -f before your own, and write`,
       'frontend NAME from sluice; timeouts and the like belong to the frontend.',
@@ -54,9 +42,7 @@ interface HaproxyRule {
   readonly differences: readonly string[]
 }
 
-function ruleOf(limit: Limit, domain: Domain, keys: number, position: number): HaproxyRule | string {
-  const obstacle = obstacleOf(limit, domain)
-  if (obstacle !== undefined) return obstacle
+function ruleOf(limit: Limit, keys: number, position: number): HaproxyRule | string {
   const id = `sluice_${identifierOf(limit.name)}`
   const key = haproxyKey(limit, id)
   if (typeof key === 'string') return key

@@ -1,11 +1,11 @@
-import type { Domain, Limit } from '@sluice/limiter/rules'
+import type { Limit } from '@sluice/limiter/rules'
 import { identifierOf } from './identifier.ts'
-import { lossesOf, obstacleOf, passedOver } from './limits/obstacle.ts'
+import { madeRules } from './limits/made-rules.ts'
 import { bucketForWindow, figure, type Shape, shapeOf, shapeText, timeText } from './limits/shape.ts'
 import { nginxKey } from './nginx/key.ts'
 import { networkMap } from './nginx/maps.ts'
-import { comment, noteFor, shown, withNotes } from './notes.ts'
-import type { ExportNote, ExportTarget } from './target.ts'
+import { comment, shown, withNotes } from './notes.ts'
+import type { ExportTarget } from './target.ts'
 
 /** What a state takes in a zone: 128 bytes on 64-bit machines, with an address as its key. */
 const STATE_BYTES = 128
@@ -14,21 +14,7 @@ const MIB = 1_048_576
 /** limit_req for rates, limit_conn for requests at one time; a file to include in `http { … }`. */
 export const nginx: ExportTarget = {
   write(domain, keys) {
-    const notes: ExportNote[] = []
-    const rules: string[] = []
-    const networks = new Map<string, readonly string[]>()
-    for (const limit of domain.limits) {
-      const note = noteFor(limit, notes)
-      const made = ruleOf(limit, domain, keys)
-      if (typeof made === 'string') {
-        note(false, made)
-        continue
-      }
-      for (const { v4, v6 } of made.networks) networks.set(`${v4}/${v6}`, networkMap(v4, v6))
-      for (const difference of [...made.differences, ...lossesOf(limit)]) note(true, difference)
-      rules.push('', ...made.lines)
-    }
-    notes.push(...passedOver(domain, ['descriptors']))
+    const { rules, notes } = madeRules(domain, (limit) => ruleOf(limit, keys))
     const intro = [
       `Limits of ${shown(domain.name)}, by sluice export nginx. Include this file in http { }, once.`,
       'A server or location with a limit_req or limit_conn of its own does not have these.',
@@ -37,8 +23,8 @@ export const nginx: ExportTarget = {
     const body = [
       'limit_req_status 429;',
       'limit_conn_status 429;',
-      ...[...networks.values()].flat(),
-      ...rules,
+      ...networkMaps(rules),
+      ...rules.flatMap(({ lines }) => ['', ...lines]),
     ]
     return withNotes(intro, body, notes)
   },
@@ -50,9 +36,15 @@ interface NginxRule {
   readonly differences: readonly string[]
 }
 
-function ruleOf(limit: Limit, domain: Domain, keys: number): NginxRule | string {
-  const obstacle = obstacleOf(limit, domain)
-  if (obstacle !== undefined) return obstacle
+/** Each once, in the order in which rules first need them. */
+function networkMaps(rules: readonly NginxRule[]): string[] {
+  const maps = new Map<string, readonly string[]>()
+  for (const { v4, v6 } of rules.flatMap(({ networks }) => networks))
+    maps.set(`${v4}/${v6}`, networkMap(v4, v6))
+  return [...maps.values()].flat()
+}
+
+function ruleOf(limit: Limit, keys: number): NginxRule | string {
   const id = identifierOf(limit.name)
   const key = nginxKey(limit, id)
   if (typeof key === 'string') return key

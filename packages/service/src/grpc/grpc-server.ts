@@ -10,11 +10,11 @@ import {
 } from '@grpc/grpc-js'
 import { ConfigError, StoreError } from '@sluice/limiter/errors'
 import { BadQuestion, UnknownDomain } from '@sluice/limiter/pipeline'
+import { startTimer } from '@sluice/limiter/time'
 import type { GrpcAddress } from '../address.ts'
 import type { Readiness } from '../admin/health.ts'
 import type { Log } from '../app.ts'
 import type { AuthorizationCheck } from '../auth/ext-authz.ts'
-import { LONGEST_TIMER_MS } from '../bounded-store.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import type { Assignments } from '../rlqs/assignments.ts'
 import type { QuotaCall } from '../rlqs/stream.ts'
@@ -100,15 +100,12 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
       secured?.close()
       parts.assignments.stop()
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(
-          () => {
-            server.forceShutdown()
-            resolve()
-          },
-          Math.min(ms, LONGEST_TIMER_MS),
-        )
+        const stop = startTimer(() => {
+          server.forceShutdown()
+          resolve()
+        }, ms)
         server.tryShutdown(() => {
-          clearTimeout(timer)
+          stop()
           resolve()
         })
       })

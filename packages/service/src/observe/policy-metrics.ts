@@ -8,7 +8,7 @@ import {
   WAIT_BUCKETS,
 } from './tallies.ts'
 
-type PolicyLabel = 'domain' | 'policy'
+export type PolicyLabel = 'domain' | 'policy'
 
 /** What was decided, in all and by each policy. Labels are names of the rulebook. */
 export function reportDecisions(tallies: Tallies, registers: Registry[]): void {

@@ -2,7 +2,7 @@ import { decisionOf } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
 import type { Timers } from '@sluice/limiter/gate'
 import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
-import { type BoundTimers, decideWithin } from '../bounded-store.ts'
+import { decideWithin } from '../bounded-store.ts'
 import type { Stores } from '../stores.ts'
 
 /** Decides a request for a caller who waits for `ms` milliseconds: then rules go by their `on_store_error`. */
@@ -22,7 +22,7 @@ export function checkWithin({ pipeline, stores, observe, timers }: WithinParts):
     const { domain } = question
     const matched = pipeline.match(question)
     for (const policy of matched.missing) observe({ type: 'key-missing', domain, policy })
-    const outcome = await decideWithin(stores, matched.steps, false, ms, timers as BoundTimers)
+    const outcome = await decideWithin(stores, matched.steps, false, ms, timers)
     const decision = decisionOf(matched.steps, outcome, false)
     observe({ type: 'decided', domain, decision, peek: false })
     return pipeline.respond(decision, matched, question.cost)

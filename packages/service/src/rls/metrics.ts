@@ -1,5 +1,6 @@
 import type { Observer } from '@sluice/limiter/events'
 import { Counter, Histogram, type Registry } from 'prom-client'
+import { keptCounter } from '../observe/kept-metrics.ts'
 import type { LimitTally, RlsTallies } from './tallies.ts'
 
 const HITS = ['total_hits', 'over_limit', 'near_limit', 'within_limit', 'shadow_mode'] as const
@@ -46,48 +47,31 @@ export function rlsReloads(registry: Registry): Observer {
 /** What is counted for dashboards made for envoyproxy/ratelimit, under the names of its Prometheus mapping. */
 export function reportRls(registry: Registry, tallies: RlsTallies): void {
   for (const hits of HITS) {
-    counter(
-      registry,
-      `ratelimit_service_rate_limit_${hits}`,
-      `Hits of limits of descriptors: ${hits}`,
-      ['domain', 'key1', 'key2'],
-      () => tallies.limits.map((tally) => [labelsOf(tally), tally[hits]]),
-    )
+    keptCounter<string>([registry], {
+      name: `ratelimit_service_rate_limit_${hits}`,
+      help: `Hits of limits of descriptors: ${hits}`,
+      labelNames: ['domain', 'key1', 'key2'],
+      rows: () => tallies.limits.map((tally) => [labelsOf(tally), tally[hits]]),
+    })
   }
-  counter(registry, 'ratelimit_service_should_rate_limit_error', 'Calls that failed', ['err_type'], () =>
-    Object.entries(tallies.errors).map(([err_type, count]) => [{ err_type }, count]),
-  )
-  counter(
-    registry,
-    'ratelimit_service_global_shadow_mode',
-    'Calls over a limit while all limits report alone',
-    [],
-    () => [[{}, tallies.globalShadow]],
-  )
-  counter(registry, 'ratelimit_service_domain_not_found', 'Calls for domains that no rule names', [], () => [
-    [{}, tallies.domainsNotFound],
-  ])
+  keptCounter([registry], {
+    name: 'ratelimit_service_should_rate_limit_error',
+    help: 'Calls that failed',
+    labelNames: ['err_type'],
+    rows: () => Object.entries(tallies.errors).map(([err_type, count]) => [{ err_type }, count]),
+  })
+  keptCounter([registry], {
+    name: 'ratelimit_service_global_shadow_mode',
+    help: 'Calls over a limit while all limits report alone',
+    rows: () => [[{}, tallies.globalShadow]],
+  })
+  keptCounter([registry], {
+    name: 'ratelimit_service_domain_not_found',
+    help: 'Calls for domains that no rule names',
+    rows: () => [[{}, tallies.domainsNotFound]],
+  })
 }
 
 function labelsOf({ domain, key1, key2 }: LimitTally): Record<string, string> {
   return key2 === '' ? { domain, key1 } : { domain, key1, key2 }
-}
-
-function counter(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: string[],
-  rows: () => readonly (readonly [Record<string, string>, number])[],
-): void {
-  new Counter({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const [labels, value] of rows()) this.inc(labels, value)
-    },
-  })
 }

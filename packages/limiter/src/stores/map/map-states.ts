@@ -4,8 +4,6 @@ import { Fingerprint } from '../memory/fingerprint.ts'
 import { KEPT_KEYS, Keeps } from '../memory/state-table.ts'
 import type { Once, StateName } from '../store.ts'
 
-/** Longest key that is kept as it is, in UTF-16 units: what a caller sends must not decide how much is kept. */
-const LONGEST_KEY = 64
 /** Buckets that keys of one kind of plan share, beyond `maxKeys`. */
 const BUCKETS = 64
 /** States looked at in each decision, so that those that have expired are deleted; and where there is no room. */
@@ -66,13 +64,13 @@ export class MapStates implements States<MapSlot> {
   find(namespace: string, plan: StatePlan, key: string, now: number, slot: MapSlot, phase: number): void {
     slot.table = this.#table(namespace, plan)
     slot.phase = phase
-    slot.cells = this.#entry(slot.table, this.#short(key), now)?.cells ?? NO_CELLS
+    slot.cells = this.#entry(slot.table, this.#print.short(key), now)?.cells ?? NO_CELLS
     slot.offset = 0
   }
 
   place(_namespace: string, _plan: StatePlan, key: string, now: number, slot: MapSlot): void {
     const { table, phase } = slot
-    const short = this.#short(key)
+    const short = this.#print.short(key)
     const before = this.#entry(table, short, now)
     const cells = withRoom(table.keeps.plan, before?.cells, now)
     if (cells !== before?.cells || phase !== before.phase) this.#keep({ table, cells, phase }, short, now)
@@ -83,7 +81,7 @@ export class MapStates implements States<MapSlot> {
     for (const each of [plan, block]) {
       if (each === undefined) continue
       const table = this.#table(namespace, each)
-      this.#entry(table, this.#short(key), 0)?.cells.fill(0)
+      this.#entry(table, this.#print.short(key), 0)?.cells.fill(0)
     }
   }
 
@@ -144,12 +142,6 @@ export class MapStates implements States<MapSlot> {
     table.keeps.renew(table.plan, now)
     if (--table.held === 0) this.#tables.delete(table.name)
     return true
-  }
-
-  #short(key: string): string {
-    if (key.length <= LONGEST_KEY) return key
-    this.#print.of(key)
-    return `${this.#print.high}.${this.#print.low}.${key.length}`.padEnd(LONGEST_KEY + 1, '.')
   }
 
   #bucket(key: string): number {

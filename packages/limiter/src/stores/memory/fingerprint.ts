@@ -1,3 +1,6 @@
+/** Longest key that is kept as it is, in UTF-16 units: what a caller sends must not decide how much is kept. */
+const LONGEST_KEY = 64
+
 /**
  * A 64-bit keyed fingerprint of text: HalfSipHash-1-3 (Aumasson and Bernstein) over pairs of UTF-16 units, so no
  * string is copied or encoded. The key is random for each store, so no outsider can aim two keys at one
@@ -20,6 +23,13 @@ export class Fingerprint {
     if (text === this.#last) return // a new key is asked for twice, and who asks much, again and again
     this.#last = text
     this.#print(text)
+  }
+
+  /** The key itself, or its fingerprint where it is long, which is longer than any key that is kept whole. */
+  short(key: string): string {
+    if (key.length <= LONGEST_KEY) return key
+    this.of(key)
+    return `${this.high}.${this.low}.${key.length}`.padEnd(LONGEST_KEY + 1, '.')
   }
 
   #print(text: string): void {

@@ -4,8 +4,6 @@ import type { Fingerprint } from './fingerprint.ts'
 import { type Budget, DUE_BY_KEY, Keeps, OVERFLOW, type StateTable } from './state-table.ts'
 
 const EMPTY = new Float64Array(0)
-/** Longest key that is kept as it is, in UTF-16 units. */
-const LONGEST_KEY = 64
 /** A JS Map holds 2^24 entries and throws at the next. */
 const MAP_LIMIT = 16_000_000
 /** States looked at for one that has expired, before a new key has to share a bucket. */
@@ -44,14 +42,14 @@ export class GrowingStates implements StateTable {
   }
 
   locate(text: string, now: number): number {
-    const key = this.#short(text)
+    const key = this.#print.short(text)
     const run = this.#runs.get(key) ?? this.#sharedRun(key, now)
     this.cells = run ?? EMPTY
     return run === undefined ? -1 : 0
   }
 
   place(text: string, now: number): number {
-    const key = this.#short(text)
+    const key = this.#print.short(text)
     const found = this.locate(text, now) >= 0
     if (found ? this.#runs.has(key) : this.#hasRoom(key, now)) this.#placeOwn(key, now, !found)
     else this.#placeShared(this.#bucket(key), now)
@@ -147,13 +145,6 @@ export class GrowingStates implements StateTable {
 
   #isOver(run: Cells, now: number): boolean {
     return this.keeps.isOver(run, 0, now)
-  }
-
-  /** Long keys are kept as their fingerprint: what a caller sends must not decide how much is kept. */
-  #short(key: string): string {
-    if (key.length <= LONGEST_KEY) return key
-    this.#print.of(key)
-    return `${this.#print.high}.${this.#print.low}.${key.length}`.padEnd(LONGEST_KEY + 1, '.')
   }
 
   #bucket(key: string): number {
