@@ -1,0 +1,1 @@
+export type { AnswerLimits, StatedLimit } from './answers/answer-limits.ts'
