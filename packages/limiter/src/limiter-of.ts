@@ -21,8 +21,9 @@ import { LimitExceeded } from './limit-exceeded.ts'
 import type { KeyOf, LimiterPolicy, SomeKeyOf } from './limiter-policy.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
 import type { Observer } from './observe/events.ts'
-import { joinedKey, type Key, type Keys, type PolicyRule, PolicySteps } from './policy-steps.ts'
+import { type Key, type Keys, type PolicyRule, PolicySteps } from './policy-steps.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
+import type { ShortForms, ShortParts } from './short-forms.ts'
 import { type Store, storeCheck } from './stores/store.ts'
 import { type Taken, takeUpTo } from './take-up-to.ts'
 
@@ -122,6 +123,8 @@ export interface LimiterKind {
   /** @throws ConfigError where the policy cannot be kept exactly */
   planOf(policy: LimiterPolicy): Plan
   newStore(): Store<false>
+  /** Verbs that a store in process answers with less work. */
+  short?<Async extends boolean>(parts: ShortParts<Async>): ShortForms<Async>
 }
 
 const IN_A_POLICY = 'it belongs in a policy: { policies: { api: { … } } }'
@@ -165,34 +168,13 @@ export function limiterOf<Async extends boolean>(
     ...asked: Parameters<typeof engine.decide>
   ) => MaybePromise<DecisionBy<string, Async>, Async>
 
-  const { plain } = steps
-  const only = plain?.length === 1 ? plain[0] : undefined
-  const decisionOfOne = store.decisionOfOne?.bind(store)
-  const admits = observe === undefined ? store.admits?.bind(store) : undefined
-  const general: typeof limiter.check = (key, options) =>
+  const check: Limiter<string, Async, string>['check'] = (key, options) =>
     decide(name, steps.of(key, givenCost(options)), false)
-  const limiter: Limiter<string, Async, string> = {
+  return {
     policies,
-    check:
-      decisionOfOne === undefined || only === undefined
-        ? general
-        : (key, options) => {
-            const cost = givenCost(options)
-            if (typeof cost !== 'number') return general(key, options)
-            const decision = decisionOfOne(only, joinedKey(key, 'key'), cost, false)
-            observe?.({ type: 'decided', domain: name, decision, peek: false })
-            return decision as MaybePromise<DecisionBy<string, Async>, Async>
-          },
-    allow:
-      admits === undefined || plain === undefined
-        ? (key, options) =>
-            andThen<DecisionBy<string, Async>, boolean, Async>(general(key, options), isAllowed)
-        : (key, options) => {
-            const cost = givenCost(options)
-            if (typeof cost === 'number')
-              return admits(plain, joinedKey(key, 'key'), cost) as MaybePromise<boolean, Async>
-            return andThen<DecisionBy<string, Async>, boolean, Async>(general(key, options), isAllowed)
-          },
+    check,
+    allow: (key, options) =>
+      andThen<DecisionBy<string, Async>, boolean, Async>(check(key, options), ({ allowed }) => allowed),
     limitOrThrow: (key, options) =>
       andThen<DecisionBy<string, Async>, DecisionBy<string, Async>, Async>(
         decide(name, steps.of(key, givenCost(options)), false),
@@ -220,16 +202,12 @@ export function limiterOf<Async extends boolean>(
     reset: (key) => engine.reset(steps.some(key as Key | Keys, 0)),
     block: (key, duration) => engine.block(steps.some(key as Key | Keys, 1), duration),
     unblock: (key) => engine.block(steps.some(key as Key | Keys, 1), 0),
+    ...kind.short?.({ name, store, steps, observe, check }),
   }
-  return limiter
-}
-
-function isAllowed({ allowed }: Decision): boolean {
-  return allowed
 }
 
 /** Without a default object, which would be made for each request. */
-function givenCost(options: CostOption | undefined, known: CallFields = COST): number | CostByName {
+export function givenCost(options: CostOption | undefined, known: CallFields = COST): number | CostByName {
   if (options === undefined) return 1
   checkCall(options, known)
   const { cost } = options
