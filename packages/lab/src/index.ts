@@ -1,1 +1,10 @@
-export {}
+/** Traffic in, evidence out: what rules would do with a log, and which limits fit it. */
+export { LabError } from './lab-error.ts'
+export { descriptorsFrom } from './simulate/descriptors.ts'
+export type { PolicyReport, SimulationReport } from './simulate/report.ts'
+export { type SimulateOptions, simulate, type TrafficOptions } from './simulate/simulate.ts'
+export type { Unreadable } from './traffic/entry.ts'
+export { FORMATS, type Format } from './traffic/formats.ts'
+export { textLines } from './traffic/line-feed.ts'
+export { HELD_LINES } from './traffic/read-source.ts'
+export { sourcesOf, type TrafficSource } from './traffic/source.ts'
