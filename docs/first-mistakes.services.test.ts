@@ -197,7 +197,9 @@ describe('on the command line', () => {
     expect(code).toBe(2)
     expect(out).toContain('line 1: it is JSON')
     expect(err).toMatch(/^sluice: no line of log\.json can be read\. It is JSON: say where it has the time/)
-    expect(err).toContain('Read are access logs of Apache, nginx, Caddy, Traefik, Envoy, HAProxy, IIS and AWS')
+    expect(err).toContain(
+      'Read are access logs of Apache, nginx, Caddy, Traefik, Envoy, HAProxy, IIS and AWS',
+    )
   })
 
   test('a log of some other kind in simulate', async () => {

@@ -1,8 +1,8 @@
 import { plainText } from '../escapes.ts'
 import { InstantReader } from '../instant-reader.ts'
-import { PLACE } from '../line-fields.ts'
+import { type LineFields, PLACE } from '../line-fields.ts'
 import type { LineReader } from '../line-reader.ts'
-import { closingQuote, durationOf, find, setLastAddress, setRequestLine, wordEnd } from '../line-scan.ts'
+import { durationOf, find, isDigit, setLastAddress, setRequestLine, wordEnd } from '../line-scan.ts'
 
 const SPACE = 32
 const QUOTE = 34
@@ -23,7 +23,7 @@ export function envoyTextReader(): LineReader {
       const at = stamp < 0 ? -1 : instants.iso(bytes, from + 1, stamp)
       if (!(at >= 0)) return 'there is no time such as [2016-04-15T20:17:00.310Z]'
       line.at = at
-      const request = closingQuote(bytes, stamp + 3, to)
+      const request = requestEnd(bytes, stamp + 3, to)
       if (bytes[stamp + 2] !== QUOTE || request < 0) return CUT_SHORT
       setRequestLine(line, stamp + 3, request)
       // Six words: status, flags, received, sent, duration, upstream's duration.
@@ -35,29 +35,54 @@ export function envoyTextReader(): LineReader {
         else if (i === 4) line.duration = durationOf(bytes, word, end, 1_000)
         word = end + 1
       }
-      return setQuoted(bytes, word, to, line)
+      return setQuoted(line, word, to)
     },
   }
 }
 
 const CUT_SHORT = 'the line is cut short or its quotes do not match'
 
-/** The five quoted texts at the end. */
-function setQuoted(
-  bytes: Buffer,
-  from: number,
-  to: number,
-  line: Parameters<LineReader['read']>[3],
-): string | undefined {
-  let at = from
-  for (let i = 0; i < 5; i++) {
-    if (bytes[at] !== QUOTE || at >= to) return CUT_SHORT
-    const end = closingQuote(bytes, at + 1, to)
-    if (end < 0) return CUT_SHORT
-    if (i === 0) setLastAddress(line, at + 1, end)
-    else if (i === 1) line.setGiven(PLACE['user-agent'], at + 1, end)
-    else if (i === 3) line.setGiven(PLACE.host, at + 1, end)
-    at = end + (bytes[end + 1] === SPACE ? 2 : 1)
+/** The quote before a status: Envoy writes quotes that a client sent as they are. */
+function requestEnd(bytes: Buffer, from: number, to: number): number {
+  for (let at = find(bytes, QUOTE, from, to); at >= 0; at = find(bytes, QUOTE, at + 1, to)) {
+    const isStatus = isDigit(bytes[at + 2]!) && (bytes[at + 3] === SPACE || isDigit(bytes[at + 4]!))
+    if (bytes[at + 1] === SPACE && isStatus) return at
   }
+  return -1
+}
+
+/**
+ * The five quoted texts at the end: address, agent, request id, authority, upstream host. The agent is what is left
+ * between the first and the last three, since it may hold quotes.
+ */
+function setQuoted(line: LineFields, from: number, to: number): string | undefined {
+  const { bytes } = line
+  if (bytes[from] !== QUOTE || bytes[to - 1] !== QUOTE) return CUT_SHORT
+  const address = partEnd(bytes, from + 1, to)
+  const upstream = partStart(bytes, to - 1, from)
+  const authority = partStart(bytes, upstream - PART, from)
+  const id = partStart(bytes, authority - PART, from)
+  if (address < 0 || upstream < 0 || authority < 0 || id < address + 2 * PART) return CUT_SHORT
+  setLastAddress(line, from + 1, address)
+  line.setGiven(PLACE['user-agent'], address + PART, id - PART)
+  line.setGiven(PLACE.host, authority, upstream - PART)
   return undefined
+}
+
+/** What parts two quoted texts: `" "`. */
+const PART = 3
+
+function isPart(bytes: Buffer, at: number): boolean {
+  return bytes[at] === QUOTE && bytes[at + 1] === SPACE && bytes[at + 2] === QUOTE
+}
+
+function partEnd(bytes: Buffer, from: number, to: number): number {
+  for (let i = from; i + 2 < to; i++) if (isPart(bytes, i)) return i
+  return -1
+}
+
+/** The start of the text that ends before `to`. */
+function partStart(bytes: Buffer, to: number, from: number): number {
+  for (let i = to - PART; i > from; i--) if (isPart(bytes, i)) return i + PART
+  return -1
 }

@@ -116,6 +116,20 @@ const LINES: readonly {
     },
   },
   {
+    name: 'Envoy, with the quotes that a client sent',
+    format: 'envoy',
+    text: String.raw`[2026-01-31T10:05:03.000Z] "GET /a"b\ HTTP/1.1" 200 - 0 7 1 - "192.0.2.7" "a "b" "c\" "id" "shop.example" "-"`,
+    durationMs: 1,
+    request: {
+      ip: '192.0.2.7',
+      method: 'GET',
+      path: '/a"b\\',
+      host: 'shop.example',
+      headers: { 'user-agent': 'a "b" "c\\' },
+      attributes: { status: 200, bytes: 7 },
+    },
+  },
+  {
     name: 'Envoy, JSON',
     format: 'envoy-json',
     text: '{"start_time":"2026-01-31T10:05:03.000Z","method":"GET","path":"/a","protocol":"HTTP/1.1","response_code":200,"response_flags":"-","bytes_received":0,"bytes_sent":7,"duration":12,"upstream_service_time":"11","x_forwarded_for":null,"user_agent":"curl/8","request_id":"a","authority":"shop.example","upstream_host":"10.0.2.1:80","downstream_remote_address":"192.0.2.7:53912"}',
