@@ -39,8 +39,7 @@ export async function simulate(
   for await (const { length, at, duration, made } of readTraffic(sources, options, counts)) {
     for (let i = 0; i < length; i++) {
       const { steps, missing } = made[i]!
-      const fate = decider.decide(steps, at[i]!, duration[i]!)
-      tally.add(fate.steps, fate.admits, missing)
+      tally.add(decider.decide(steps, at[i]!, duration[i]!), missing)
     }
   }
   return { ...readSummary(counts), policies: tally.reports() }
