@@ -50,6 +50,8 @@ function withAddress(request: Request): Request {
 /** What became of a request. */
 export interface Fate {
   readonly allowed: boolean
+  /** The step that decided, where it was refused. */
+  readonly refusedBy: Step | undefined
   /** Rules that share a state are one step. */
   readonly steps: readonly Step[]
   /** Of each step: whether it alone would admit the request. */
@@ -76,11 +78,17 @@ export class Decider {
     // The same as the engine, which makes more of one step than is needed here.
     if (steps.length === 1 && !holdsSlots(steps[0]!)) {
       const { allowed, figures } = this.#store.decide(steps, false)
-      return { allowed, steps, figures }
+      return { allowed, refusedBy: allowed ? undefined : steps[0], steps, figures }
     }
     const decision = this.#engine.decide('', steps, false)
-    const { steps: asked, outcome } = receiptOf(decision)!
-    if (duration >= 0 && decision.allowed && asked.some(holdsSlots)) this.#releases.add(at + duration, decision)
-    return { allowed: decision.allowed, steps: asked, figures: outcome.figures }
+    const { steps: asked, outcome, binding } = receiptOf(decision)!
+    if (duration >= 0 && decision.allowed && asked.some(holdsSlots))
+      this.#releases.add(at + duration, decision)
+    return {
+      allowed: decision.allowed,
+      refusedBy: decision.allowed ? undefined : binding,
+      steps: asked,
+      figures: outcome.figures,
+    }
   }
 }
