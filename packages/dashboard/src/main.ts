@@ -5,6 +5,7 @@ import {
   msText,
   perSecondText,
   policyId,
+  policyWords,
   shareText,
   summaryOf,
   verdictOf,
@@ -93,7 +94,7 @@ async function readRules(): Promise<void> {
   keys.facts = facts
   byId('offender-policy').replaceChildren(
     element('option', { value: '' }, 'all'),
-    ...facts.map((each) => element('option', { value: policyId(each) }, each.policy)),
+    ...facts.map((each) => element('option', { value: policyId(each) }, policyWords(each))),
   )
   show()
 }

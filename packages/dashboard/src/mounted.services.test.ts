@@ -100,10 +100,11 @@ describe('the dashboard of an app, below a path, in Chromium', () => {
     await soon(() => rowOf('login')).toEqual(['12', '6', '50 %'])
     await soon(() => rowOf('search')).toEqual(['7', '0', '0 %'])
     await soon(() => textOf('#verdict')).toMatch(
-      /^default refused 50 % of its requests in the last minute, most of all from ada\./,
+      /^login · default refused 50 % of its requests in the last minute, most of all from ada\./,
     )
     await soon(() => textOf('#rulebook')).toMatch(/^Limits in use: 2, since /)
     expect(await textOf('#health')).not.toContain('rules')
+    await soon(() => page.locator('#policies tbody .badge').allTextContents()).toEqual(['shadow'])
     const metrics = await (await fetch(`${base}/metrics`)).text()
     expect(metrics).toContain(
       'sluice_policy_decisions_total{domain="login",policy="default",outcome="limited"} 6\n',
@@ -113,7 +114,7 @@ describe('the dashboard of an app, below a path, in Chromium', () => {
 
   test('shows the limits, and whom they refuse; a key is reset and blocked', async () => {
     await soon(() => textOf('#policies tbody')).toMatch(/4 per 1?d[\s\S]*100 per 1?m/)
-    await soon(() => textOf('#denied tbody')).toMatch(/^ada\s+default\s+6$/)
+    await soon(() => textOf('#denied tbody')).toMatch(/^ada\s+login · default\s+6$/)
     await page.locator('#denied tbody button').first().click()
     await soon(() => textOf('#found')).toMatch(/refuses the next request[\s\S]*Limit\s+4\s+Left\s+0/)
     await page.locator('#found button', { hasText: 'Reset' }).click()

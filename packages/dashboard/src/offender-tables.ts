@@ -1,5 +1,5 @@
 import type { CountedKey, KeyCounts, OffenderList } from '@sluice/limiter/offenders'
-import { keyWords, policyId, wholeText } from '@sluice/observe/live'
+import { keyWords, policyId, policyWords, wholeText } from '@sluice/observe/live'
 import type { AdminApi } from './admin-api.ts'
 import { buttonChoice, byId, element, KeyedRows, setText } from './element.ts'
 
@@ -77,7 +77,7 @@ function makeRow(row: KeyRow, chosen: (row: KeyRow) => void): HTMLTableRowElemen
   return element(
     'tr',
     {},
-    element('td', {}, button, ' ', element('small', {}, row.policy)),
+    element('td', {}, button, ' ', element('small', {}, policyWords(row))),
     element('td', { class: 'number' }),
   )
 }
