@@ -90,7 +90,7 @@ export function assemble(
   observers.add(live.figures.observe, offenders.observe)
   const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
-  observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
+  observers.add(tallies.observe, ...metrics.observers, rlsReloads(metrics.registry), logEvents(log))
   observers.add(assignments.observe)
   const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
   const rules = new LiveRules({

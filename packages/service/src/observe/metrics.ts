@@ -1,4 +1,4 @@
-import { everyObserver, type Observer } from '@sluice/limiter/events'
+import { type Observer, observerOf } from '@sluice/limiter/events'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { LiveRules } from '../rules/live-rules.ts'
 import type { Stores } from '../stores.ts'
@@ -13,7 +13,7 @@ import type { Tallies } from './tallies.ts'
 /** What Prometheus reads, and the events that it is made of. */
 export interface Metrics {
   readonly registry: Registry
-  readonly observe: Observer
+  readonly observers: readonly Observer[]
 }
 
 export interface MetricsParts {
@@ -41,9 +41,12 @@ export function createMetrics({ tallies, stores, rules, droppedLines }: MetricsP
     help: 'Lines of the log that were dropped, because it is read too slowly',
     rows: () => [[{}, droppedLines()]],
   })
-  const { observe, add } = everyObserver()
-  add(reportDurations(registers), reportStore(stores, registers), reportRules(rules, registers))
-  return { registry, observe }
+  const observers = [
+    reportDurations(registers),
+    reportStore(stores, registers),
+    reportRules(rules, registers),
+  ]
+  return { registry, observers }
 }
 
 function reportDurations(registers: Registry[]): Observer {
@@ -55,7 +58,7 @@ function reportDurations(registers: Registry[]): Observer {
     registers,
   })
   for (const layer of ['edge', 'service']) duration.zero({ layer })
-  return (event) => {
+  return observerOf(['answered'], (event) => {
     if (event.type === 'answered') duration.observe({ layer: event.layer }, event.ms / 1_000)
-  }
+  })
 }

@@ -1,4 +1,4 @@
-import type { Observer } from '@sluice/limiter/events'
+import { type Observer, observerOf } from '@sluice/limiter/events'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import type { LiveRules } from '../../rules/live-rules.ts'
 import type { Stores } from '../../stores.ts'
@@ -9,6 +9,7 @@ import type { LiveHistory, LivePolicy, LiveRequests, LiveSecond } from './live-s
 import { LiveWindow, overLimit } from './live-window.ts'
 
 const MOST_POLICIES = 200
+const OBSERVED = ['decided', 'answered', 'store-answered', 'store-failed'] as const
 
 export interface LiveParts {
   readonly tallies: Tallies
@@ -36,12 +37,12 @@ export class LiveFigures {
     this.#fullness = new Fullness(parts.counts)
   }
 
-  readonly observe: Observer = (event) => {
+  readonly observe: Observer = observerOf(OBSERVED, (event) => {
     if (event.type === 'decided') this.#fullness.observe(event)
     else if (event.type === 'answered') this.#latency.add(event.ms)
     else if (event.type === 'store-answered') this.#storeLatency.add(event.ms)
     else if (event.type === 'store-failed') this.#failures++
-  }
+  })
 
   get history(): LiveHistory {
     return { rows: this.#window.rows, seconds: this.#window.seconds }

@@ -1,0 +1,27 @@
+import type { MaybePromise } from '../maybe-promise.ts'
+import type { Store } from '../stores/store.ts'
+
+/** What a store is asked to do. */
+export type StoreCall = 'decide' | 'settle' | 'reset' | 'block'
+
+/** Calls a store, and sees when the call begins and how it ends. */
+export type AroundCall<Async extends boolean> = <T>(
+  call: StoreCall,
+  go: () => MaybePromise<T, Async>,
+) => MaybePromise<T, Async>
+
+/** A store, each call of which goes through `around`. */
+export function storeAround<Async extends boolean>(
+  store: Store<Async>,
+  around: AroundCall<Async>,
+): Store<Async> {
+  return {
+    async: store.async,
+    decide: (steps, peek) => around('decide', () => store.decide(steps, peek)),
+    settle: (charges, once) => around('settle', () => store.settle(charges, once)),
+    reset: (state) => around('reset', () => store.reset(state)),
+    block: (state, ticks) => around('block', () => store.block(state, ticks)),
+    close: () => store.close(),
+    ...(store.shardOf && { shardOf: (step) => store.shardOf!(step) }),
+  }
+}
