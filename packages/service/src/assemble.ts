@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { diagnostics } from '@sluice/limiter/diagnostics'
 import { everyObserver } from '@sluice/limiter/events'
 import { createOffenders } from '@sluice/limiter/offenders'
 import { createPipeline } from '@sluice/limiter/pipeline'
@@ -88,7 +89,7 @@ export function assemble(
   const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
   observers.add(tallies.observe, ...metrics.observers, rlsReloads(metrics.registry), logEvents(log))
-  observers.add(assignments.observe)
+  observers.add(assignments.observe, diagnostics())
   const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
   const rules = new LiveRules({
     paths: options.rules,
