@@ -32,6 +32,7 @@ import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { XdsRules } from './xds/xds-rules.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
@@ -44,6 +45,8 @@ export interface ServiceParts {
   /** Where the rules come from, if not from files. */
   readonly xds: XdsRules | undefined
   readonly log: Log
+  /** Sends spans and metrics elsewhere: whoever runs the service starts and stops it. */
+  readonly telemetry: (Pick<Telemetry, 'stop'> & { start(): void }) | undefined
   /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
   readonly live: LiveStream
   /** Sends the answers that are held back, and holds none back any more. */
@@ -90,6 +93,7 @@ export function assemble(
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
   observers.add(tallies.observe, ...metrics.observers, rlsReloads(metrics.registry), logEvents(log))
   observers.add(assignments.observe, diagnostics())
+  if (options.telemetry !== undefined) observers.add(options.telemetry.observe)
   const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
   const rules = new LiveRules({
     paths: options.rules,
@@ -135,6 +139,7 @@ export function assemble(
       auth,
       shouldRateLimit: rateLimit,
       readiness,
+      telemetry: options.telemetry,
       bounds,
       log,
       stopping,
@@ -147,6 +152,7 @@ export function assemble(
             assignments,
             authorizationCheck: authorizationCheck({ ...auth, operations }),
             readiness,
+            telemetry: options.telemetry,
             log,
             deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,
             tls: options.grpcTls,
@@ -170,6 +176,10 @@ export function assemble(
     rules,
     xds,
     log,
+    telemetry: options.telemetry && {
+      start: () => options.telemetry!.start(metrics.registry, log),
+      stop: () => options.telemetry!.stop(),
+    },
     live,
     answerHeld: () => leaving.abort(),
     endLog: () => refusals?.end(),

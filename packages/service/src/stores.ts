@@ -16,9 +16,13 @@ export interface Stores {
 
 /** A store outside this process may be slow or down: every rule says what happens then. */
 export function storesFor(options: ServiceOptions, observe: Observer): Stores {
+  const { telemetry } = options
   const { store = new MemoryStore(), fallback: settings, denyCache = true, prefetch } = options
   if (!store.async || store instanceof DenyCache || store instanceof PrefetchStore) return { store }
-  const fallback = store instanceof FallbackStore ? store : new FallbackStore(tracedStore(store), { ...settings, observe })
+  const fallback =
+    store instanceof FallbackStore
+      ? store
+      : new FallbackStore(tracedStore(telemetry?.watchStore(store) ?? store), { ...settings, observe })
   const asked =
     denyCache === false
       ? fallback

@@ -47,7 +47,9 @@ test('decisions can be heard from outside, and are not even events while no one 
   expect(observe).not.toHaveBeenCalled()
   const heard = heardAt('sluice:decided')
   expect(limiter.check('ada').allowed).toBe(false)
-  expect(heard).toMatchObject([{ type: 'decided', domain: 'limiter', decision: { policy: 'api', remaining: 0 } }])
+  expect(heard).toMatchObject([
+    { type: 'decided', domain: 'limiter', decision: { policy: 'api', remaining: 0 } },
+  ])
 })
 
 test('beside others an observer hears of its own types, and channels wait for subscribers', () => {
@@ -68,7 +70,12 @@ test('adapters publish what they decide, beside an observer of the application',
   const own = vi.fn<Observer>()
   const incoming = () => ({ request: {}, args: [{}], method: 'GET', path: '/' }) as never
   for (const observe of [undefined, own]) {
-    const gate = createGate<[object]>({ limit: 1, period: '1d', key: () => 'ada', ...(observe && { observe }) })
+    const gate = createGate<[object]>({
+      limit: 1,
+      period: '1d',
+      key: () => 'ada',
+      ...(observe && { observe }),
+    })
     await gate.enter(incoming())
   }
   expect(heard).toHaveLength(2)
@@ -81,7 +88,12 @@ test('a store that is traced shows its calls, in the context of who asked', asyn
   const caller = new AsyncLocalStorage<string>()
   const note = (phase: string) => (message: unknown) =>
     void phases.push([phase, message as TracedCall, caller.getStore()])
-  const subscribers = { start: note('start'), end: note('end'), asyncEnd: note('asyncEnd'), error: note('error') }
+  const subscribers = {
+    start: note('start'),
+    end: note('end'),
+    asyncEnd: note('asyncEnd'),
+    error: note('error'),
+  }
   const limiter = createLimiter({ policies, store: tracedStore(remote()) })
   await limiter.check('eve') // before anyone listens
   calls.subscribe(subscribers as never)
@@ -97,7 +109,10 @@ test('a store that is traced shows its calls, in the context of who asked', asyn
   phases.length = 0
   const failing = new FallbackStore(tracedStore(remote(() => Promise.reject(new Error('down')))))
   expect(await createLimiter({ policies, store: failing }).check('ada')).toMatchObject({ degraded: true })
-  expect(phases.find(([phase]) => phase === 'error')![1]).toMatchObject({ call: 'decide', error: { message: 'down' } })
+  expect(phases.find(([phase]) => phase === 'error')![1]).toMatchObject({
+    call: 'decide',
+    error: { message: 'down' },
+  })
 })
 
 test('where the platform has no such channels, nothing happens', () => {

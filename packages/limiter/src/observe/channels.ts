@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Store } from '../stores/store.ts'
-import { type AroundCall, storeAround } from './store-around.ts'
 import { byEventType, type Event, type Observer } from './events.ts'
+import { type AroundCall, storeAround } from './store-around.ts'
 
 /** A channel of `node:diagnostics_channel`, as far as it is used here. */
 interface Channel {
@@ -67,10 +67,7 @@ export interface TracedCall {
  * @example
  * const store = new FallbackStore(tracedStore(new RedisStore({ client })))
  */
-export function tracedStore<Async extends boolean>(
-  store: Store<Async>,
-  name = 'sluice:store',
-): Store<Async> {
+export function tracedStore<Async extends boolean>(store: Store<Async>, name = 'sluice:store'): Store<Async> {
   const channel = diagnosticsChannel()?.tracingChannel(name)
   if (channel === undefined) return store
   const around: AroundCall<Async> = <T>(call: TracedCall['call'], go: () => MaybePromise<T, Async>) => {
