@@ -79,7 +79,7 @@ ${STORE_NOTES}`,
   },
 })
 
-/** Loaded for this alone: it takes longer than the rest of the service. */
+/** Loaded only where it is wanted. */
 async function telemetryOf(): Promise<Telemetry> {
   const { openTelemetry } = await import('@sluice/service/opentelemetry')
   return openTelemetry()
