@@ -1,7 +1,8 @@
 import type { LogOptions, ServiceOptions } from '@sluice/service'
 
 /** All that `sluice serve` can be set to, once flags, variables, file and defaults are one. */
-export interface ServeSettings extends Omit<ServiceOptions, 'store' | 'log' | 'timers' | 'wallClock' | 'telemetry'> {
+export interface ServeSettings
+  extends Omit<ServiceOptions, 'store' | 'log' | 'timers' | 'wallClock' | 'telemetry'> {
   /** Where counters are kept, as `--store` writes it. */
   readonly storeUrl: string
   readonly logLevel: NonNullable<LogOptions['level']>
