@@ -120,7 +120,14 @@ export function assemble(
     leaving: leaving.signal,
   })
   const rateLimit = shouldRateLimit({
-    decide: descriptorDecider({ pipeline, store, fallback: stores.fallback, observe, ...modesOf(rls) }),
+    decide: descriptorDecider({
+      pipeline,
+      store,
+      fallback: stores.fallback,
+      observe,
+      carry: options.telemetry?.carry,
+      ...modesOf(rls),
+    }),
     tallies: rlsTallies,
     options: rls,
   })

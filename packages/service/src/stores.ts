@@ -28,5 +28,6 @@ export function storesFor(options: ServiceOptions, observe: Observer): Stores {
       ? fallback
       : new DenyCache(fallback, { ...(denyCache === true ? undefined : denyCache), observe })
   const ahead = new PrefetchStore(asked, { ...prefetch, observe })
-  return { store: tracedStore(ahead, 'sluice:decide'), fallback, prefetch: ahead }
+  const decided = tracedStore(ahead, 'sluice:decide')
+  return { store: telemetry?.watchDecisions(decided) ?? decided, fallback, prefetch: ahead }
 }

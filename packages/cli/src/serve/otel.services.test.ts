@@ -36,9 +36,8 @@ async function served(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Pro
   ]
   const child = spawn(process.execPath, ['--import', LOADED, ...line], { env: { ...process.env, ...env } })
   onTestFinished(() => void child.kill('SIGKILL'))
-  let out = ''
   let err = ''
-  child.stdout.on('data', (chunk) => (out += chunk))
+  child.stdout.resume()
   child.stderr.on('data', (chunk) => (err += chunk))
   const listening = /^sluice listens at ([^,]+),/
   while (!listening.test(err)) await Promise.race([once(child.stderr, 'data'), once(child, 'close')])

@@ -30,7 +30,7 @@ export function httpApp(parts: HttpParts): App {
   const app = createApp(bounds, log, stopping, (url) => (isAuthUrl(url) ? AUTH_ROUTE : url))
   parts.telemetry?.watchHttp(app)
   checkRoute(app, operations, bounds)
-  batchRoute(app, operations, bounds)
+  batchRoute(app, operations, bounds, parts.telemetry)
   reserveRoute(app, operations, bounds)
   settleRoutes(app, operations, bounds)
   authRoute(app, { ...auth, operations, log })

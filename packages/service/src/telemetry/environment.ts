@@ -1,10 +1,19 @@
 import { getNumberFromEnv, getStringFromEnv, getStringListFromEnv } from '@opentelemetry/core'
 import { ConfigError } from '@sluice/limiter/errors'
 
+/** Which requests are recorded. */
+export interface Sampling {
+  /** The share of requests that begin a trace. */
+  readonly ratio: number
+  /** Whether requests that continue a trace are recorded as their callers are. */
+  readonly byParent: boolean
+}
+
 /** What the standard variables say that the SDK leaves to its user. */
 export interface OtelEnvironment {
   readonly traces: boolean
   readonly metrics: boolean
+  readonly sampling: Sampling
   /** Whether spans continue the traces of callers. */
   readonly propagates: boolean
   /** Milliseconds between two exports of metrics, and for one of them. */
@@ -12,14 +21,7 @@ export interface OtelEnvironment {
   readonly timeoutMs: number
 }
 
-const SAMPLERS = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-]
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`])
 const PROTOCOLS = ['TRACES_', 'METRICS_', ''].map((signal) => `OTEL_EXPORTER_OTLP_${signal}PROTOCOL`)
 
 /**
@@ -28,10 +30,6 @@ const PROTOCOLS = ['TRACES_', 'METRICS_', ''].map((signal) => `OTEL_EXPORTER_OTL
  */
 export function otelEnvironment(): OtelEnvironment {
   for (const name of PROTOCOLS) oneOfValues(name, ['http/protobuf'])
-  oneOfValues('OTEL_TRACES_SAMPLER', SAMPLERS)
-  const ratio = getNumberFromEnv('OTEL_TRACES_SAMPLER_ARG')
-  if (ratio !== undefined && !(ratio >= 0 && ratio <= 1))
-    throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG must be a share from 0 to 1, not ${ratio}`)
   const off = getStringFromEnv('OTEL_SDK_DISABLED')?.toLowerCase() === 'true'
   const exports = (signal: string): boolean =>
     !off && oneOfValues(`OTEL_${signal}_EXPORTER`, ['otlp', 'none']) !== 'none'
@@ -39,10 +37,20 @@ export function otelEnvironment(): OtelEnvironment {
   return {
     traces: exports('TRACES'),
     metrics: exports('METRICS'),
+    sampling: samplingOf(),
     propagates: getStringListFromEnv('OTEL_PROPAGATORS')?.includes('tracecontext') ?? true,
     intervalMs,
     timeoutMs: Math.min(intervalMs, positive('OTEL_METRIC_EXPORT_TIMEOUT', 30_000)),
   }
+}
+
+function samplingOf(): Sampling {
+  const sampler = oneOfValues('OTEL_TRACES_SAMPLER', SAMPLERS) ?? 'parentbased_always_on'
+  const share = getNumberFromEnv('OTEL_TRACES_SAMPLER_ARG') ?? 1
+  if (!(share >= 0 && share <= 1))
+    throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG must be a share from 0 to 1, not ${share}`)
+  const ratio = sampler.endsWith('ratio') ? share : sampler.endsWith('on') ? 1 : 0
+  return { ratio, byParent: sampler.startsWith('parentbased') }
 }
 
 function oneOfValues(name: string, values: readonly string[]): string | undefined {

@@ -1,19 +1,13 @@
 import { status as grpcStatus, type Metadata } from '@grpc/grpc-js'
-import {
-  type Attributes,
-  ROOT_CONTEXT,
-  type Span,
-  SpanStatusCode,
-  type TextMapPropagator,
-} from '@opentelemetry/api'
+import type { Attributes, TextMapGetter } from '@opentelemetry/api'
 import type { Durations } from '@sluice/observe/opentelemetry'
 import { failureOf } from '../grpc/failure.ts'
-import type { RequestSpans } from './request-span.ts'
+import type { RequestSpans } from './request-spans.ts'
 import type { Telemetry } from './telemetry.ts'
 
-const METADATA = {
-  get: (metadata: Metadata, name: string) => metadata.get(name).map(String),
-  keys: (metadata: Metadata) => Object.keys(metadata.getMap()),
+const METADATA: TextMapGetter<Metadata> = {
+  get: (metadata, name) => metadata.get(name).map(String),
+  keys: (metadata) => Object.keys(metadata.getMap()),
 }
 
 /** Codes that are the server's fault, as OpenTelemetry's conventions for gRPC say. */
@@ -26,49 +20,40 @@ const FAULTS: readonly number[] = [
   grpcStatus.DATA_LOSS,
 ]
 
-/** Each call is a span, and its duration is counted. */
+/** Counts the durations of calls; and makes them spans, where there are any. */
 export function watchGrpcCalls(
-  spans: RequestSpans | undefined,
   durations: Durations,
-  propagator: TextMapPropagator | undefined,
+  spans: RequestSpans | undefined,
 ): Telemetry['watchCall'] {
   const series = new Map<string, Attributes>()
   return async (method, metadata, answer) => {
     const began = performance.now()
-    const part = spans?.start(
-      method,
-      { 'rpc.system.name': 'grpc', 'rpc.method': method },
-      propagator?.extract(ROOT_CONTEXT, metadata, METADATA) ?? ROOT_CONTEXT,
-    )
+    const [traceparent] = spans === undefined ? [] : metadata.get('traceparent')
+    const recorded = spans?.start(traceparent?.toString(), metadata, METADATA, () => [method, callOf(method)])
     let code = grpcStatus.OK
     try {
-      return await (part === undefined ? answer() : spans!.within(part, answer))
+      return await (recorded === undefined ? answer() : spans!.within(recorded, answer))
     } catch (error) {
       code = failureOf(error).code
       throw error
     } finally {
-      const attributes = series.get(`${method} ${code}`) ?? attributesOf(method, code)
+      const attributes = series.get(`${method} ${code}`) ?? { ...callOf(method), ...outcomeOf(code) }
       series.set(`${method} ${code}`, attributes)
       durations.add(attributes, (performance.now() - began) / 1_000)
-      if (part !== undefined) end(part.span, code)
+      if (recorded !== undefined) spans!.end(recorded, outcomeOf(code), faultOf(code))
     }
   }
 }
 
-function attributesOf(method: string, code: number): Attributes {
-  return {
-    'rpc.system.name': 'grpc',
-    'rpc.method': method,
-    'rpc.response.status_code': grpcStatus[code]!,
-    ...(FAULTS.includes(code) && { 'error.type': grpcStatus[code]! }),
-  }
+function callOf(method: string): Attributes {
+  return { 'rpc.system.name': 'grpc', 'rpc.method': method }
 }
 
-function end(span: Span, code: number): void {
-  span.setAttribute('rpc.response.status_code', grpcStatus[code]!)
-  if (FAULTS.includes(code)) {
-    span.setAttribute('error.type', grpcStatus[code]!)
-    span.setStatus({ code: SpanStatusCode.ERROR })
-  }
-  span.end()
+function outcomeOf(code: number): Attributes {
+  const fault = faultOf(code)
+  return { 'rpc.response.status_code': grpcStatus[code]!, ...(fault && { 'error.type': fault }) }
+}
+
+function faultOf(code: number): string | undefined {
+  return FAULTS.includes(code) ? grpcStatus[code] : undefined
 }

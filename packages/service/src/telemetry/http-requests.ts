@@ -1,89 +1,75 @@
-import {
-  type Attributes,
-  type Context,
-  ROOT_CONTEXT,
-  type Span,
-  SpanStatusCode,
-  type TextMapPropagator,
-} from '@opentelemetry/api'
+import type { Attributes, TextMapGetter } from '@opentelemetry/api'
 import type { Durations } from '@sluice/observe/opentelemetry'
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../app.ts'
-import type { RequestSpans } from './request-span.ts'
+import type { RecordedRequest, RequestSpans } from './request-spans.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Its span, if it is recorded. */
+    recorded: RecordedRequest | undefined
+  }
+}
 
 /** Others are `_OTHER`, as OpenTelemetry's conventions for HTTP say. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY']
 
-interface RequestPart {
-  readonly span: Span
-  readonly context: Context
+type Headers = FastifyRequest['headers']
+const HEADERS: TextMapGetter<Headers> = {
+  get: (headers, name) => headers[name],
+  keys: (headers) => Object.keys(headers),
 }
 
-/** Each request is a span, and its duration is counted. */
-export function watchHttpRequests(
-  app: App,
-  spans: RequestSpans | undefined,
-  durations: Durations,
-  propagator: TextMapPropagator | undefined,
-): void {
-  const parts = new WeakMap<FastifyRequest, RequestPart>()
+/** Counts the durations of requests; and makes them spans, where there are any. */
+export function watchHttpRequests(app: App, durations: Durations, spans: RequestSpans | undefined): void {
   const attributes = attributesBySeries()
-  app.addHook('onRequest', (request, reply, done) => {
-    const began = performance.now()
-    const part = spans && startOf(request, spans, propagator)
-    if (part?.span.isRecording()) parts.set(request, part)
-    reply.raw.once('close', () => {
-      const status = reply.raw.statusCode
-      durations.add(
-        attributes(methodOf(request), routeOf(request), status),
-        (performance.now() - began) / 1_000,
-      )
-      if (part !== undefined) end(part.span, status)
-    })
+  app.addHook('onResponse', (request, reply, done) => {
+    durations.add(
+      attributes(methodOf(request), routeOf(request), reply.statusCode),
+      reply.elapsedTime / 1_000,
+    )
     done()
   })
-  if (spans === undefined) return
-  // The body has been read by now: what is awaited below stays in the context.
+  if (spans !== undefined) makeSpans(app, spans)
+}
+
+function makeSpans(app: App, spans: RequestSpans): void {
+  app.decorateRequest('recorded', undefined)
+  app.addHook('onRequest', (request, reply, done) => {
+    const { headers } = request
+    const { traceparent } = headers
+    const recorded = spans.start(
+      typeof traceparent === 'string' ? traceparent : undefined,
+      headers,
+      HEADERS,
+      () => named(request),
+    )
+    if (recorded !== undefined) {
+      request.recorded = recorded
+      reply.raw.once('close', () => {
+        const { statusCode } = reply.raw
+        const fault = statusCode >= 500 ? `${statusCode}` : undefined
+        spans.end(recorded, { 'http.response.status_code': statusCode }, fault)
+      })
+    }
+    done()
+  })
   app.addHook('preHandler', (request, _reply, done) => {
-    const part = parts.get(request)
-    if (part === undefined) done()
-    else spans.within(part, done)
+    if (request.recorded === undefined) done()
+    else spans.within(request.recorded, done)
   })
 }
 
-function startOf(
-  request: FastifyRequest,
-  spans: RequestSpans,
-  propagator: TextMapPropagator | undefined,
-): RequestPart {
-  const caller = propagator?.extract(ROOT_CONTEXT, request.headers, HEADERS) ?? ROOT_CONTEXT
+function named(request: FastifyRequest): readonly [string, Attributes] {
   const method = methodOf(request)
   const route = routeOf(request)
   const name = method === '_OTHER' ? 'HTTP' : method
-  return spans.start(
+  // Never the path that was asked for: behind /auth it is another request's, with all that such paths hold.
+  const place = route === undefined ? undefined : { 'http.route': route, 'url.path': route }
+  return [
     route === undefined ? name : `${name} ${route}`,
-    {
-      'http.request.method': method,
-      'url.scheme': 'http',
-      // Never the path that was asked for: behind /auth it is another request's, with all that such paths hold.
-      ...(route !== undefined && { 'http.route': route, 'url.path': route }),
-    },
-    caller,
-  )
-}
-
-function end(span: Span, status: number): void {
-  span.setAttribute('http.response.status_code', status)
-  if (status >= 500) {
-    span.setAttribute('error.type', `${status}`)
-    span.setStatus({ code: SpanStatusCode.ERROR })
-  }
-  span.end()
-}
-
-const HEADERS = {
-  get: (headers: FastifyRequest['headers'], name: string) => headers[name],
-  keys: (headers: FastifyRequest['headers']) => Object.keys(headers),
+    { 'http.request.method': method, 'url.scheme': 'http', ...place },
+  ]
 }
 
 function methodOf({ method }: FastifyRequest): string {
@@ -100,14 +86,16 @@ function attributesBySeries(): (method: string, route: string | undefined, statu
   const known = new Map<string, Attributes>()
   return (method, route, status) => {
     const series = `${method} ${status} ${route}`
-    const attributes = known.get(series) ?? {
+    const kept = known.get(series)
+    if (kept !== undefined) return kept
+    const made = {
       'http.request.method': method,
       'http.response.status_code': status,
       'url.scheme': 'http',
       ...(route !== undefined && { 'http.route': route }),
       ...(status >= 500 && { 'error.type': `${status}` }),
     }
-    known.set(series, attributes)
-    return attributes
+    known.set(series, made)
+    return made
   }
 }

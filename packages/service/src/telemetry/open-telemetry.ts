@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { TextMapPropagator } from '@opentelemetry/api'
-import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import {
   defaultResource,
   detectResources,
@@ -19,7 +17,8 @@ import { metricExporter, type OnFailure, spanExporter } from './exporters.ts'
 import { failureLog } from './failure-log.ts'
 import { watchGrpcCalls } from './grpc-calls.ts'
 import { watchHttpRequests } from './http-requests.ts'
-import { RequestSpans } from './request-span.ts'
+import { RequestSpans, within } from './request-spans.ts'
+import { RequestSampler } from './sampler.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** Seconds, as OpenTelemetry's conventions for HTTP and RPC have them, and below a millisecond, where answers are. */
@@ -38,15 +37,20 @@ const LAST_MS = 2_000
  * const service = createService({ rules: ['rules/'], telemetry: openTelemetry() })
  */
 export function openTelemetry(): Telemetry {
-  const { traces, metrics, propagates, intervalMs, timeoutMs } = otelEnvironment()
+  const { traces, metrics, sampling, propagates, intervalMs, timeoutMs } = otelEnvironment()
+  const sampler = new RequestSampler(sampling)
   const resource = resourceOf()
   let failed: OnFailure = () => undefined
   const onFailure: OnFailure = (error) => failed(error)
   const tracers = traces
-    ? new BasicTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(spanExporter(onFailure))] })
+    ? new BasicTracerProvider({
+        resource,
+        sampler: sampler.sampler,
+        spanProcessors: [new BatchSpanProcessor(spanExporter(onFailure))],
+      })
     : undefined
-  const spans = tracers && new RequestSpans(tracers.getTracer('@sluice/service', versionOf()))
-  const propagator: TextMapPropagator | undefined = propagates ? new W3CTraceContextPropagator() : undefined
+  const spans =
+    tracers && new RequestSpans(tracers.getTracer('@sluice/service', versionOf()), sampler, propagates)
   const requests = durationMetrics(
     'http.server.request.duration',
     'Duration of HTTP server requests.',
@@ -56,9 +60,11 @@ export function openTelemetry(): Telemetry {
   let meters: MeterProvider | undefined
   return {
     observe: spans?.observe ?? observerOf([], () => undefined),
-    watchHttp: (app) => watchHttpRequests(app, spans, requests, propagator),
-    watchCall: watchGrpcCalls(spans, calls, propagator),
+    watchHttp: (app) => watchHttpRequests(app, requests, spans),
+    watchCall: watchGrpcCalls(calls, spans),
+    watchDecisions: (store) => spans?.watchDecisions(store) ?? store,
     watchStore: (store) => spans?.watchStore(store) ?? store,
+    carry: () => spans?.carry() ?? within,
     start(registry, log) {
       failed = failureLog(log)
       if (!metrics) return
@@ -70,7 +76,7 @@ export function openTelemetry(): Telemetry {
       })
       meters = new MeterProvider({ resource, readers: [reader] })
     },
-    stop: () => within(LAST_MS, [tracers?.shutdown(), meters?.shutdown()]),
+    stop: () => endedIn(LAST_MS, [tracers?.shutdown(), meters?.shutdown()]),
   }
 }
 
@@ -87,7 +93,7 @@ function resourceOf(): Resource {
 }
 
 /** A collector that does not answer must not keep the process. */
-async function within(ms: number, all: readonly (Promise<void> | undefined)[]): Promise<void> {
+async function endedIn(ms: number, all: readonly (Promise<void> | undefined)[]): Promise<void> {
   await new Promise<void>((resolve) => {
     const stop = startTimer(resolve, ms)
     void Promise.allSettled(all).then(() => {

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { parse } from 'protobufjs'
 
 /** What of OpenTelemetry's messages tests look at, by the numbers that their definitions have. */
-const OTLP = parse(`
+const OTLP = parse(
+  `
   syntax = "proto3";
   message Value { oneof value { string s = 1; bool b = 2; int64 i = 3; double d = 4; } }
   message KeyValue { string key = 1; Value value = 2; }
@@ -29,7 +30,9 @@ const OTLP = parse(`
   message ScopeMetrics { repeated Metric metrics = 2; }
   message ResourceMetrics { Resource resource = 1; repeated ScopeMetrics scopes = 2; }
   message Metrics { repeated ResourceMetrics resources = 1; }
-`, { keepCase: true }).root
+`,
+  { keepCase: true },
+).root
 
 type Attributes = Readonly<Record<string, unknown>>
 

@@ -15,8 +15,12 @@ export interface Telemetry {
   watchHttp(app: App): void
   /** Makes a call of gRPC a span. @param method its full name, `package.Service/Method` */
   watchCall<T>(method: string, metadata: Metadata, answer: () => Promise<T>): Promise<T>
+  /** Notes for which request a store outside this process is asked. */
+  watchDecisions<Async extends boolean>(store: Store<Async>): Store<Async>
   /** Makes calls of a store outside this process spans, below that of the request. */
   watchStore<Async extends boolean>(store: Store<Async>): Store<Async>
+  /** Keeps the request that is served now, for what it does after it has waited. */
+  carry(): <T>(go: () => T) => T
   /** Begins to send. @param registry the metrics of the service */
   start(registry: Registry, log: Log): void
   /** Sends what is left, for two seconds at most. */
