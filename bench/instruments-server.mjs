@@ -38,26 +38,28 @@ limits:
 `,
 )
 let telemetry
-let heard = 0
 if (instruments === 'all') {
   process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector
   process.env.OTEL_TRACES_SAMPLER = 'parentbased_traceidratio'
-  process.env.OTEL_TRACES_SAMPLER_ARG = process.env.RATIO ?? '0.01'
-  process.env.OTEL_METRIC_EXPORT_INTERVAL = '1000'
+  process.env.OTEL_TRACES_SAMPLER_ARG = '0.01'
+  process.env.OTEL_METRIC_EXPORT_INTERVAL = '10000' // six times as often as by default
   const { openTelemetry } = await import('@sluice/service/opentelemetry')
   telemetry = openTelemetry()
-  subscribe('sluice:decided', () => heard++)
+  subscribe('sluice:decided', () => {})
 }
 const service = createService({
   rules: [rules],
   http: '127.0.0.1:0',
   admin: '127.0.0.1:0',
-  log: { refusals: instruments === 'off' ? 'off' : 'hashed', stream: new Writable({ write: (_, __, done) => done() }) },
+  log: {
+    refusals: instruments === 'off' ? 'off' : 'hashed',
+    stream: new Writable({ write: (_, __, done) => done() }),
+  },
   ...(telemetry && { telemetry }),
 })
 const { http } = await service.start()
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
-  process.send({ cpu: user + system, heard })
+  process.send(user + system)
 })
 process.send({ http })

@@ -1,90 +1,63 @@
-// What instruments add to a decision, in process (nanoseconds) and of the service (microseconds of CPU for a request of
-// /v1/check). `npm run instruments`, or `npm run instruments process` or `service`
+// What instruments add to a decision: nanoseconds of CPU in process, and microseconds of CPU for a request of /v1/check
+// of the service. `npm run instruments`, or `npm run instruments process` or `service`
 import { fork, spawnSync } from 'node:child_process'
-import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { context, trace } from '@opentelemetry/api'
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
-import { BasicTracerProvider, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-base'
-import { createLimiter } from '@sluice/limiter'
-import { diagnostics } from '@sluice/limiter/diagnostics'
-import { everyObserver } from '@sluice/limiter/events'
-import { createOffenders } from '@sluice/limiter/offenders'
-import { spanEvents } from '@sluice/observe/opentelemetry'
-import { LiveFigures, RefusalLog, Tallies } from '@sluice/observe/parts'
 import { Pool } from 'undici'
 import { compared, print, quantile, rounds } from './rounds.mjs'
 
-const DECISIONS = 400_000
-const KEYS = 100_000
 const ROUNDS = 7
+const INSTANCES = 5
+const CONNECTIONS = 16
+const REQUESTS = 1_000 * CONNECTIONS
+const USERS = 100_000
 
-const counts = () => true
-const now = Date.now
-const tallies = () => new Tallies(counts)
-const figures = (of) =>
-  new LiveFigures({ tallies: of, stores: {}, rules: () => ({}), counts, now }).observe
-const refusals = () => new RefusalLog({ log: { info() {} }, showKey: (key) => key, counts, now }).observe
-
-const CANDIDATES = {
-  off: () => undefined,
-  'diagnostics, nobody listens': () => diagnostics(),
-  'an empty observer': () => () => {},
-  metrics: () => tallies().observe,
-  offenders: () => createOffenders().observe,
-  'live figures': () => figures(tallies()),
-  'log of refusals': refusals,
-  'spans, 1 % recorded': () => spanEvents(trace),
-  'all of these': () => {
-    const own = tallies()
-    const all = [own.observe, createOffenders().observe, figures(own), refusals(), spanEvents(trace)]
-    return everyObserver(...all, diagnostics()).observe
-  },
-}
-
-/** Keys as they come: evenly, or a few of them most of the time. */
-const STREAMS = {
-  'keys that come evenly': (i) => (i * 7_919) % KEYS,
-  'keys of which few come most often': (i) => Math.floor(KEYS ** (((i * 7_919) % KEYS) / KEYS)),
-}
-
-function contexts() {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-  const tracer = new BasicTracerProvider({ sampler: new TraceIdRatioBasedSampler(0.01) }).getTracer('bench')
-  return () => trace.setSpan(context.active(), tracer.startSpan('request'))
+/** A process for each, so that none is compiled for what another does. */
+async function start(file, ...argv) {
+  const child = fork(new URL(file, import.meta.url), argv)
+  const [started] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => Promise.reject(new Error(`${argv} did not start`))),
+  ])
+  return {
+    started,
+    async ask(message) {
+      child.send(message)
+      return (await once(child, 'message'))[0]
+    },
+    stop: () => child.kill('SIGKILL'),
+  }
 }
 
 async function inProcess() {
-  const request = contexts()
-  const bytes = Buffer.from(Array.from({ length: KEYS }, (_, i) => `user:${`${i}`.padStart(11, '0')}`).join(''))
-  for (const [title, at] of Object.entries(STREAMS)) {
-    const runs = Object.entries(CANDIDATES).map(([name, make]) => {
-      const observe = make()
-      const limiter = createLimiter({
-        policies: { api: { algorithm: 'gcra', limit: 1_000_000, period: '1m' } },
-        ...(observe && { observe }),
-      })
-      const some = (from) => {
-        for (let i = from; i < from + 100; i++) {
-          const start = at(i) * 16
-          limiter.check(bytes.latin1Slice(start, start + 16)) // a fresh string each time, as a server has
-        }
-      }
-      const run = async () => {
-        let heard = 0
-        const listener = () => heard++
-        if (name === 'all of these') subscribe('sluice:decided', listener)
-        const began = performance.now()
-        for (let i = 0; i < DECISIONS; i += 100) context.with(request(), some, undefined, i)
-        return ((performance.now() - began) * 1e6) / DECISIONS
-      }
-      return [name, run]
-    })
-    const rows = await rounds(Object.fromEntries(runs), ROUNDS, 2)
-    print(title, 'ns a decision', rows)
-    for (const { name, figures } of rows.slice(1))
-      console.log(`  ${name} adds ${addedTo(rows[0].figures, figures).toFixed(0)} ns`)
+  const { started, stop } = await start('instruments-limiter.mjs', 'list')
+  stop()
+  for (const stream of started.streams) {
+    const all = started.names.map((name) => ({ name, figures: [], added: [] }))
+    for (let instance = 0; instance < 3; instance++) {
+      const limiters = []
+      for (const name of started.names) limiters.push(await start('instruments-limiter.mjs', name, stream))
+      const runs = limiters.map(({ ask }, i) => [started.names[i], () => ask('run')])
+      const rows = await rounds(Object.fromEntries(runs), ROUNDS, 2)
+      for (const limiter of limiters) limiter.stop()
+      note(all, rows)
+    }
+    report(stream, 'ns of CPU a decision', all, 3)
+  }
+}
+
+function note(all, rows) {
+  for (const [i, { figures }] of rows.entries()) {
+    all[i].figures.push(...figures)
+    all[i].added.push(addedTo(rows[0].figures, figures))
+  }
+}
+
+function report(title, unit, all, instances) {
+  print(title, unit, compared(all))
+  for (const { name, added } of all.slice(1)) {
+    const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(added, share).toFixed(1))
+    console.log(`  ${name} adds ${median} (quartiles of ${instances} processes: ${low} and ${high})`)
   }
 }
 
@@ -96,46 +69,36 @@ function addedTo(base, figures) {
   )
 }
 
-const INSTANCES = 5
-const CONNECTIONS = 16
-const REQUESTS = 500 * CONNECTIONS
-
 async function startService(name, collector) {
-  const child = fork(new URL('./instruments-server.mjs', import.meta.url), [name, collector])
-  const { http } = await new Promise((resolve, reject) => {
-    child.once('message', resolve)
-    child.once('exit', () => reject(new Error(`${name} did not start`)))
-  })
-  const pool = new Pool(http, { connections: CONNECTIONS })
+  const { started, ask, stop } = await start('instruments-server.mjs', name, collector)
+  const pool = new Pool(started.http, { connections: CONNECTIONS })
   let next = 0
   const asking = async () => {
     for (let i = 0; i < REQUESTS / CONNECTIONS; i++) {
-      const user = `user:${(next++ * 7_919) % KEYS}`
-      const path = next % 10 === 0 ? '/login' : '/search' // a tenth meets a limit that refuses
+      const refused = next % 10 === 0
+      const request = refused
+        ? { path: '/login', attributes: { user: 'eve' } }
+        : { path: '/search', attributes: { user: `user:${(next * 7_919) % USERS}` } }
+      next++
       const { statusCode, body } = await pool.request({
         path: '/v1/check',
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ domain: 'shop', request: { path, attributes: { user: path === '/login' ? 'eve' : user } } }),
+        body: JSON.stringify({ domain: 'shop', request }),
       })
       await body.dump()
       if (statusCode !== 200) throw new Error(`${name} answered ${statusCode}`)
     }
   }
-  const cpu = async () => {
-    child.send('cpu')
-    const [{ cpu }] = await once(child, 'message')
-    return cpu
-  }
   return {
     async stop() {
       await pool.close()
-      child.kill('SIGKILL')
+      stop()
     },
     async run() {
-      const before = await cpu()
+      const before = await ask('cpu')
       await Promise.all(Array.from({ length: CONNECTIONS }, asking))
-      return ((await cpu()) - before) / REQUESTS
+      return ((await ask('cpu')) - before) / REQUESTS
     },
   }
 }
@@ -153,16 +116,9 @@ async function ofService() {
     for (const name of names) services.push(await startService(name, url))
     const rows = await rounds(Object.fromEntries(names.map((name, i) => [name, services[i].run])), 3, 2)
     for (const service of services) await service.stop()
-    for (const [i, { figures }] of rows.entries()) {
-      all[i].figures.push(...figures)
-      all[i].added.push(addedTo(rows[0].figures, figures))
-    }
+    note(all, rows)
   }
-  print('/v1/check', 'us of CPU a request', compared(all))
-  for (const { name, added } of all.slice(1)) {
-    const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(added, share).toFixed(1))
-    console.log(`  ${name} adds ${median} us (quartiles of ${INSTANCES} services: ${low} and ${high})`)
-  }
+  report('/v1/check', 'us of CPU a request', all, INSTANCES)
 }
 
 const chosen = process.argv[2]
