@@ -1,13 +1,13 @@
-import { type Observer, observerOf } from '@sluice/limiter/events'
+import type { Observer } from '@sluice/limiter/events'
 import {
   keptCounter,
   reportDecisions,
+  reportDurations,
   reportStore,
-  SECONDS_BUCKETS,
   type Tallies,
   type WatchedStore,
 } from '@sluice/observe/parts'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { LiveRules } from '../rules/live-rules.ts'
 import { versionOf } from '../version.ts'
 import { reportRules } from './rules-metrics.ts'
@@ -44,23 +44,9 @@ export function createMetrics({ tallies, stores, rules, droppedLines }: MetricsP
     rows: () => [[{}, droppedLines()]],
   })
   const observers = [
-    reportDurations(registers),
+    reportDurations(registers, ['edge', 'service']),
     reportStore(stores, registers),
     reportRules(rules, registers),
   ]
   return { registry, observers }
-}
-
-function reportDurations(registers: Registry[]): Observer {
-  const duration = new Histogram({
-    name: 'sluice_decision_duration_seconds',
-    help: 'Time from a question to its answer, without the network; layer is edge for proxies, service for applications',
-    labelNames: ['layer'],
-    buckets: SECONDS_BUCKETS,
-    registers,
-  })
-  for (const layer of ['edge', 'service']) duration.zero({ layer })
-  return observerOf(['answered'], (event) => {
-    if (event.type === 'answered') duration.observe({ layer: event.layer }, event.ms / 1_000)
-  })
 }
