@@ -29,7 +29,12 @@ export function watchGrpcCalls(
   return async (method, metadata, answer) => {
     const began = performance.now()
     const [traceparent] = spans === undefined ? [] : metadata.get('traceparent')
-    const recorded = spans?.start(traceparent?.toString(), metadata, METADATA, () => [method, callOf(method)])
+    const recorded = spans?.start({
+      traceparent: traceparent?.toString(),
+      carrier: metadata,
+      getter: METADATA,
+      named: () => [method, callOf(method)],
+    })
     let code = grpcStatus.OK
     try {
       return await (recorded === undefined ? answer() : spans!.within(recorded, answer))

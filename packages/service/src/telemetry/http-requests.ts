@@ -2,14 +2,7 @@ import type { Attributes, TextMapGetter } from '@opentelemetry/api'
 import type { Durations } from '@sluice/observe/opentelemetry'
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../app.ts'
-import type { RecordedRequest, RequestSpans } from './request-spans.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Its span, if it is recorded. */
-    recorded: RecordedRequest | undefined
-  }
-}
+import type { RequestSpans } from './request-spans.ts'
 
 /** Others are `_OTHER`, as OpenTelemetry's conventions for HTTP say. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY']
@@ -33,30 +26,25 @@ export function watchHttpRequests(app: App, durations: Durations, spans: Request
   if (spans !== undefined) makeSpans(app, spans)
 }
 
+/** From where the body has been read: what cannot be read decides nothing. */
 function makeSpans(app: App, spans: RequestSpans): void {
-  app.decorateRequest('recorded', undefined)
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('preHandler', (request, reply, done) => {
     const { headers } = request
     const { traceparent } = headers
-    const recorded = spans.start(
-      typeof traceparent === 'string' ? traceparent : undefined,
-      headers,
-      HEADERS,
-      () => named(request),
-    )
-    if (recorded !== undefined) {
-      request.recorded = recorded
-      reply.raw.once('close', () => {
-        const { statusCode } = reply.raw
-        const fault = statusCode >= 500 ? `${statusCode}` : undefined
-        spans.end(recorded, { 'http.response.status_code': statusCode }, fault)
-      })
-    }
-    done()
-  })
-  app.addHook('preHandler', (request, _reply, done) => {
-    if (request.recorded === undefined) done()
-    else spans.within(request.recorded, done)
+    const recorded = spans.start({
+      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+      carrier: headers,
+      getter: HEADERS,
+      named: () => named(request),
+      sinceMs: reply.elapsedTime,
+    })
+    if (recorded === undefined) return done()
+    reply.raw.once('close', () => {
+      const { statusCode } = reply.raw
+      const fault = statusCode >= 500 ? `${statusCode}` : undefined
+      spans.end(recorded, { 'http.response.status_code': statusCode }, fault)
+    })
+    spans.within(recorded, done)
   })
 }
 

@@ -24,6 +24,19 @@ export interface RecordedRequest {
   decisions: number
 }
 
+/** A request that may become a span. */
+export interface ArrivedRequest<Carrier> {
+  /** Of the caller, if it sent one. */
+  readonly traceparent: string | undefined
+  /** What it sent beside, and how that is read. */
+  readonly carrier: Carrier
+  readonly getter: TextMapGetter<Carrier>
+  /** Is asked where it is recorded. */
+  readonly named: () => readonly [name: string, attributes: Attributes]
+  /** Milliseconds since it arrived. Default 0. */
+  readonly sinceMs?: number
+}
+
 /** Runs a function as a part of one request. */
 export type Within = <T>(go: () => T) => T
 
@@ -50,25 +63,19 @@ export class RequestSpans {
     this.#propagator = propagates ? new W3CTraceContextPropagator() : undefined
   }
 
-  /**
-   * Begins the span of a request; undefined where it is not recorded.
-   * @param traceparent that of the caller, if it sent one
-   * @param attributes are asked for where it is recorded
-   */
-  start<Carrier>(
-    traceparent: string | undefined,
-    carrier: Carrier,
-    getter: TextMapGetter<Carrier>,
-    named: () => readonly [name: string, attributes: Attributes],
-  ): RecordedRequest | undefined {
-    const theirs = this.#propagator === undefined ? undefined : traceparent
+  /** Begins the span of a request; undefined where it is not recorded. */
+  start<Carrier>(arrived: ArrivedRequest<Carrier>): RecordedRequest | undefined {
+    const theirs = this.#propagator === undefined ? undefined : arrived.traceparent
     if (!this.#sampler.mayRecord(theirs)) return undefined
     const caller =
-      theirs === undefined ? ROOT_CONTEXT : this.#propagator!.extract(ROOT_CONTEXT, carrier, getter)
+      theirs === undefined
+        ? ROOT_CONTEXT
+        : this.#propagator!.extract(ROOT_CONTEXT, arrived.carrier, arrived.getter)
     const continues = trace.getSpanContext(caller) !== undefined
     if (theirs !== undefined && !continues && !this.#sampler.mayRecord(undefined)) return undefined // not a traceparent
-    const [name, attributes] = named()
-    const options = { kind: SpanKind.SERVER, attributes }
+    const [name, attributes] = arrived.named()
+    const startTime = Date.now() - (arrived.sinceMs ?? 0)
+    const options = { kind: SpanKind.SERVER, attributes, startTime }
     const span = this.#tracer.startSpan(name, options, this.#sampler.chosen(caller, continues))
     if (!span.isRecording()) return undefined
     this.#open++
