@@ -114,6 +114,7 @@ export function assemble(
     rules,
     secret,
     observe,
+    carry: options.telemetry?.carry,
     tarpit,
     timers,
     leaving: leaving.signal,

@@ -33,7 +33,7 @@ export function watchGrpcCalls(
       traceparent: traceparent?.toString(),
       carrier: metadata,
       getter: METADATA,
-      named: () => [method, callOf(method)],
+      named: () => [method, callOf(method), 0],
     })
     let code = grpcStatus.OK
     try {

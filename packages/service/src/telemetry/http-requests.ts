@@ -35,8 +35,7 @@ function makeSpans(app: App, spans: RequestSpans): void {
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
       carrier: headers,
       getter: HEADERS,
-      named: () => named(request),
-      sinceMs: reply.elapsedTime,
+      named: () => [...named(request), reply.elapsedTime],
     })
     if (recorded === undefined) return done()
     reply.raw.once('close', () => {
@@ -71,19 +70,20 @@ function routeOf({ routeOptions: { url }, is404 }: FastifyRequest): string | und
 
 /** One object for all requests of a method, route and status: there are as many as the service has of these. */
 function attributesBySeries(): (method: string, route: string | undefined, status: number) => Attributes {
-  const known = new Map<string, Attributes>()
+  const known = new Map<string | undefined, Map<number, Map<string, Attributes>>>()
   return (method, route, status) => {
-    const series = `${method} ${status} ${route}`
-    const kept = known.get(series)
+    const kept = known.get(route)?.get(status)?.get(method)
     if (kept !== undefined) return kept
-    const made = {
+    const made: Attributes = {
       'http.request.method': method,
       'http.response.status_code': status,
       'url.scheme': 'http',
       ...(route !== undefined && { 'http.route': route }),
       ...(status >= 500 && { 'error.type': `${status}` }),
     }
-    known.set(series, made)
+    const byStatus = known.get(route) ?? new Map<number, Map<string, Attributes>>()
+    const byMethod = byStatus.get(status) ?? new Map<string, Attributes>()
+    known.set(route, byStatus.set(status, byMethod.set(method, made)))
     return made
   }
 }

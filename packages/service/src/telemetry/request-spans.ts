@@ -31,10 +31,8 @@ export interface ArrivedRequest<Carrier> {
   /** What it sent beside, and how that is read. */
   readonly carrier: Carrier
   readonly getter: TextMapGetter<Carrier>
-  /** Is asked where it is recorded. */
-  readonly named: () => readonly [name: string, attributes: Attributes]
-  /** Milliseconds since it arrived. Default 0. */
-  readonly sinceMs?: number
+  /** Is asked where it is recorded: its name, its attributes, and milliseconds since it arrived. */
+  readonly named: () => readonly [name: string, attributes: Attributes, sinceMs: number]
 }
 
 /** Runs a function as a part of one request. */
@@ -73,8 +71,8 @@ export class RequestSpans {
         : this.#propagator!.extract(ROOT_CONTEXT, arrived.carrier, arrived.getter)
     const continues = trace.getSpanContext(caller) !== undefined
     if (theirs !== undefined && !continues && !this.#sampler.mayRecord(undefined)) return undefined // not a traceparent
-    const [name, attributes] = arrived.named()
-    const startTime = Date.now() - (arrived.sinceMs ?? 0)
+    const [name, attributes, sinceMs] = arrived.named()
+    const startTime = Date.now() - sinceMs
     const options = { kind: SpanKind.SERVER, attributes, startTime }
     const span = this.#tracer.startSpan(name, options, this.#sampler.chosen(caller, continues))
     if (!span.isRecording()) return undefined
