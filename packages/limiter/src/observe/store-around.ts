@@ -14,7 +14,14 @@ export type AroundCall<Async extends boolean> = <T>(
   about: StateName | undefined,
 ) => MaybePromise<T, Async>
 
-/** A store, each call of which goes through `around`. */
+/**
+ * A store, each call of which goes through `around`.
+ * @example
+ * const counted = storeAround(store, (call, go) => {
+ *   calls.inc({ call })
+ *   return go()
+ * })
+ */
 export function storeAround<Async extends boolean>(
   store: Store<Async>,
   around: AroundCall<Async>,

@@ -16,6 +16,11 @@ export interface DecisionAttributes {
   readonly 'sluice.degraded'?: true
 }
 
+/**
+ * What a span says of a decision.
+ * @example
+ * span.setAttributes(decisionAttributes('shop', limiter.check('ada')))
+ */
 export function decisionAttributes(
   domain: string,
   { allowed, policy, limit, remaining, retryAfterMs, degraded }: Decision,

@@ -36,7 +36,7 @@ const OTLP = parse(
 
 type Attributes = Readonly<Record<string, unknown>>
 
-export interface ReceivedSpan {
+interface ReceivedSpan {
   readonly trace: string
   readonly id: string
   readonly parent: string
@@ -47,7 +47,7 @@ export interface ReceivedSpan {
   readonly status: number
 }
 
-export interface ReceivedSeries {
+interface ReceivedSeries {
   readonly name: string
   readonly unit: string
   readonly kind: 'gauge' | 'sum' | 'histogram'
