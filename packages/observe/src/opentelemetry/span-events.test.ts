@@ -22,7 +22,9 @@ function limiterOf(found: Parameters<typeof spanEvents>[0] = trace) {
 
 test('a decision is an event of the active span, without its key', () => {
   const exporter = new InMemorySpanExporter()
-  const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).getTracer('app')
+  const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).getTracer(
+    'app',
+  )
   const limiter = limiterOf()
   limiter.check('eve@example.com')
   tracer.startActiveSpan('POST /login', (span) => {

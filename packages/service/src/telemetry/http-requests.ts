@@ -7,8 +7,8 @@ import type { RequestSpans } from './request-spans.ts'
 /** Others are `_OTHER`, as OpenTelemetry's conventions for HTTP say. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY']
 
-type Headers = FastifyRequest['headers']
-const HEADERS: TextMapGetter<Headers> = {
+type SentHeaders = FastifyRequest['headers']
+const HEADERS: TextMapGetter<SentHeaders> = {
   get: (headers, name) => headers[name],
   keys: (headers) => Object.keys(headers),
 }
