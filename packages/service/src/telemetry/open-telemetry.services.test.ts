@@ -214,6 +214,13 @@ describe('spans', () => {
   })
 })
 
+test('a traceparent that is none begins a trace', async () => {
+  const service = await traced()
+  await service.ask(LOGIN, { traceparent: '00-not-a-trace-00' })
+  await service.sent()
+  expect(receiver.spans).toMatchObject([{ trace: expect.stringMatching(/^[\da-f]{32}$/), parent: '' }])
+})
+
 test('a collector that fails is written to the log once a minute, and no answer waits for it', async () => {
   const failing = await otlpReceiver(400)
   onTestFinished(() => failing.close())

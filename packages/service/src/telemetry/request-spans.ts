@@ -17,6 +17,9 @@ import type { StateName, Store } from '@sluice/limiter/stores/store'
 import { decisionAttributes } from '@sluice/observe/opentelemetry'
 import type { RequestSampler } from './sampler.ts'
 
+/** Another one is none, and the request begins a trace. */
+const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-|$)/
+
 /** A request that is recorded. */
 export interface RecordedRequest {
   readonly span: Span
@@ -63,18 +66,17 @@ export class RequestSpans {
 
   /** Begins the span of a request; undefined where it is not recorded. */
   start<Carrier>(arrived: ArrivedRequest<Carrier>): RecordedRequest | undefined {
-    const theirs = this.#propagator === undefined ? undefined : arrived.traceparent
+    const { traceparent } = arrived
+    const continued = this.#propagator !== undefined && TRACEPARENT.test(traceparent ?? '')
+    const theirs = continued ? traceparent : undefined
     if (!this.#sampler.mayRecord(theirs)) return undefined
-    const caller =
-      theirs === undefined
-        ? ROOT_CONTEXT
-        : this.#propagator!.extract(ROOT_CONTEXT, arrived.carrier, arrived.getter)
-    const continues = trace.getSpanContext(caller) !== undefined
-    if (theirs !== undefined && !continues && !this.#sampler.mayRecord(undefined)) return undefined // not a traceparent
+    const caller = continued
+      ? this.#propagator!.extract(ROOT_CONTEXT, arrived.carrier, arrived.getter)
+      : ROOT_CONTEXT
     const [name, attributes, sinceMs] = arrived.named()
     const startTime = Date.now() - sinceMs
     const options = { kind: SpanKind.SERVER, attributes, startTime }
-    const span = this.#tracer.startSpan(name, options, this.#sampler.chosen(caller, continues))
+    const span = this.#tracer.startSpan(name, options, this.#sampler.chosen(caller, continued))
     if (!span.isRecording()) return undefined
     this.#open++
     return { span, context: trace.setSpan(caller, span), decisions: 0 }

@@ -24,7 +24,7 @@ export class RequestSampler {
 
   /**
    * Whether a request may be recorded, before anything is made for it.
-   * @param traceparent of the caller, as it came; only its last sign is read: the flag that the caller records
+   * @param traceparent of the caller, if it sent one: of its flags the lowest bit says whether it is recorded there
    */
   mayRecord(traceparent: string | undefined): boolean {
     const { byParent, ratio } = this.#sampling
@@ -38,7 +38,7 @@ export class RequestSampler {
   }
 }
 
-/** By the lowest bit of the last sign, which is hexadecimal. */
+/** Flags are two digits, hexadecimal, behind the version, the trace and the span. */
 function isSampled(traceparent: string): boolean {
-  return Number.parseInt(traceparent.slice(-1), 16) % 2 === 1
+  return Number.parseInt(traceparent.slice(53, 55), 16) % 2 === 1
 }
