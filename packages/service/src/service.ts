@@ -82,6 +82,7 @@ export function createService(options: ServiceOptions): Service {
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
     parts.endLog()
+    await parts.telemetry?.stop()
     if (started) log.info('stopped')
   }
   /** A server that is not there yet is waited for: without rules nothing can be decided. */
@@ -104,6 +105,7 @@ export function createService(options: ServiceOptions): Service {
           admin: await listen(parts.admin, addresses.admin, 'admin'),
           ...(grpc !== undefined && { grpc }),
         }
+        parts.telemetry?.start()
         stopSeconds = everySecond(parts.live.tick, options.timers)
         if (watch !== false && parts.xds === undefined) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)
