@@ -1,0 +1,312 @@
+import { ConfigError } from '@sluice/limiter/errors'
+import { type CallFields, checkCall } from '@sluice/limiter/options'
+import type { Question } from '@sluice/limiter/pipeline'
+import {
+  type AnswerBody,
+  answerOf,
+  type CommitBody,
+  readCommit,
+  readQuestion,
+  readReserve,
+  readReserveAnswer,
+  WireError,
+} from '@sluice/limiter/wire'
+import { Leases } from './leases.ts'
+import type { AllLimits, LimitNames, NamesOfLimits, ServiceQuestion } from './limit-names.ts'
+import { Questions } from './questions.ts'
+import { Refusals } from './refusals.ts'
+import {
+  answerWithout,
+  type ReservedServiceAnswer,
+  type ServiceAnswer,
+  serviceAnswerOf,
+} from './service-answer.ts'
+import { ServiceCalls } from './service-calls.ts'
+import {
+  checkServiceClientOptions,
+  type OnServiceError,
+  type ServiceClientOptions,
+} from './service-client-options.ts'
+import { ProblemError, ServiceError } from './service-errors.ts'
+
+export interface AskOptions {
+  /** Ends the wait: the promise rejects with the signal's reason. A question that was not sent yet is not asked. */
+  readonly signal?: AbortSignal
+  /** In place of the client's. */
+  readonly onError?: OnServiceError
+}
+
+export interface ReserveAskOptions extends AskOptions {
+  /** Milliseconds in which it can be settled, 1 to 86,400,000. Default 60,000. */
+  readonly ttlMs?: number
+}
+
+/** What a reserved request really cost: whole numbers from 0 to 2^53 − 1. */
+export interface ReservedCosts<Name extends string = string> {
+  readonly cost?: number
+  readonly costs?: { readonly [N in Name]?: number }
+}
+
+/**
+ * Asks `sluice serve`. `check`, `peek`, `reserve` and `batch` reject with WireError or ProblemError for a question that
+ * cannot be decided as it stands, with TypeError for options that there are not, and with the reason of a signal that
+ * aborted; never because the service fails: then `onError` decides, and the answer is `degraded`.
+ */
+export interface ServiceClient<L extends LimitNames = LimitNames, Default extends string = string> {
+  /** Decides one request, and charges it. */
+  check<D extends keyof L & string = Default & keyof L>(
+    question: ServiceQuestion<L, D>,
+    options?: AskOptions,
+  ): Promise<ServiceAnswer<NamesOfLimits<L[D]>>>
+  /** What `check` would answer; changes nothing. */
+  peek<D extends keyof L & string = Default & keyof L>(
+    question: ServiceQuestion<L, D>,
+    options?: AskOptions,
+  ): Promise<ServiceAnswer<NamesOfLimits<L[D]>>>
+  /** Several, each decided by itself; for each its answer, or what is wrong with it. They travel together. */
+  batch<D extends keyof L & string = Default & keyof L>(
+    questions: readonly ServiceQuestion<L, D>[],
+    options?: AskOptions,
+  ): Promise<readonly (ServiceAnswer<NamesOfLimits<L[D]>> | WireError | ProblemError)[]>
+  /** Charges an estimate, to be settled by `commit` or `cancel`. */
+  reserve<D extends keyof L & string = Default & keyof L>(
+    question: ServiceQuestion<L, D>,
+    options?: ReserveAskOptions,
+  ): Promise<ReservedServiceAnswer<NamesOfLimits<L[D]>>>
+  /**
+   * Settles a reservation at its actual cost. False where there is nothing to settle: it is settled already, its time is
+   * over, or `id` is null. Rejects with ServiceError, since a correction must not get lost unnoticed.
+   */
+  commit(id: string | null, actual: ReservedCosts<AllLimits<L>>): Promise<boolean>
+  /** Gives a reservation back; the same otherwise. */
+  cancel(id: string | null): Promise<boolean>
+  /** Gives back what was taken ahead. Never rejects. The client can be used on. */
+  close(): Promise<void>
+}
+
+/** Text of a question, and the question as it was read. */
+interface ReadQuestion {
+  /** What it is about, as JSON without the last brace: with a cost behind it, it is the question. */
+  readonly subject: string
+  readonly cost: number | undefined
+  readonly question: Question
+}
+
+const ASK: CallFields = /* @__PURE__ */ new Map([
+  ['signal', 'object'],
+  ['onError', 'string'],
+])
+const RESERVE_ASK: CallFields = /* @__PURE__ */ new Map([...ASK, ['ttlMs', 'number']])
+
+/**
+ * A client of `sluice serve`, over `fetch` alone. Questions of one tick travel as one call; a refusal is repeated without
+ * asking until it can end; while the service is slow or down, `onError` decides. Nothing is asked twice.
+ * @throws ConfigError for invalid options
+ * @example
+ * const client = createServiceClient({ url: 'http://127.0.0.1:8080', domain: 'shop' })
+ * const { allowed, headers } = await client.check({ request: { method: 'POST', path: '/login', ip: '192.0.2.1' } })
+ */
+export function createServiceClient<
+  L extends LimitNames = LimitNames,
+  Default extends keyof L & string = never,
+>(options: ServiceClientOptions<Default>): ServiceClient<L, Default> {
+  checkServiceClientOptions(options)
+  return new HttpServiceClient(options) as unknown as ServiceClient<L, Default>
+}
+
+class HttpServiceClient implements ServiceClient {
+  readonly #options: ServiceClientOptions
+  readonly #calls: ServiceCalls
+  readonly #checks: Questions
+  readonly #peeks: Questions
+  readonly #refusals: Refusals
+  readonly #leases: Leases | undefined
+  readonly #now: () => number
+
+  constructor(options: ServiceClientOptions) {
+    const { url, token, deadlineMs = 250, breaker = {}, refusals = {}, lease } = options
+    const { maxBatch = 1_000, maxInFlight = 8, maxWaiting = 100_000 } = options
+    const { fetch = (url, init) => globalThis.fetch(url, init) } = options
+    const { observe = () => undefined, now = () => performance.now() } = options
+    const base = url.replace(/\/+$/, '')
+    const bounds = { maxBatch, maxInFlight, maxWaiting }
+    this.#options = options
+    this.#now = now
+    this.#calls = new ServiceCalls({ base, fetch, token, deadlineMs, breaker, observe, now })
+    this.#checks = new Questions(this.#calls, '/v1/check/batch', bounds)
+    this.#peeks = new Questions(this.#calls, '/v1/check/batch?peek', bounds)
+    this.#refusals = new Refusals(refusals, now)
+    this.#leases =
+      lease &&
+      new Leases(
+        {
+          reserve: (subject, cost, ttlMs) => this.#reserve(`${subject},"cost":${cost},"ttl_ms":${ttlMs}}`),
+          commit: (id, cost) => this.commit(id, { cost }),
+        },
+        lease,
+        now,
+      )
+  }
+
+  async check(question: AnyQuestion, options: AskOptions = {}): Promise<ServiceAnswer> {
+    checkCall(options, ASK)
+    const asked = this.#read(question)
+    return this.#decide(asked, options, false, (wanted) => this.#check(asked, wanted))
+  }
+
+  async peek(question: AnyQuestion, options: AskOptions = {}): Promise<ServiceAnswer> {
+    checkCall(options, ASK)
+    const asked = this.#read(question)
+    return this.#decide(asked, options, true, (wanted) => this.#peeks.ask(textOf(asked), wanted))
+  }
+
+  async batch(
+    questions: readonly AnyQuestion[],
+    options: AskOptions = {},
+  ): Promise<readonly (ServiceAnswer | WireError | ProblemError)[]> {
+    checkCall(options, ASK)
+    return Promise.all(
+      questions.map(async (question) => {
+        try {
+          return await this.check(question, options)
+        } catch (error) {
+          if (error instanceof WireError || error instanceof ProblemError) return error
+          throw error
+        }
+      }),
+    )
+  }
+
+  async reserve(
+    question: AnyQuestion,
+    { ttlMs = 60_000, ...options }: ReserveAskOptions = {},
+  ): Promise<ReservedServiceAnswer> {
+    checkCall({ ...options, ttlMs }, RESERVE_ASK)
+    const body = this.#withDomain(question)
+    readReserve({ ...body, ttl_ms: ttlMs })
+    const asked = this.#read(question)
+    let id: string | null = null
+    const answer = await this.#decide(asked, options, false, async (wanted) => {
+      const reserved = await this.#reserve(JSON.stringify({ ...body, ttl_ms: ttlMs }))
+      if (wanted()) id = reserved.id
+      else void this.cancel(reserved.id).catch(() => undefined) // whoever asked has left
+      return reserved
+    })
+    return { ...answer, id }
+  }
+
+  async commit(id: string | null, actual: ReservedCosts): Promise<boolean> {
+    return this.#settle('/v1/commit', id, id === null ? undefined : readCommit({ ...actual, id }))
+  }
+
+  async cancel(id: string | null): Promise<boolean> {
+    return this.#settle('/v1/cancel', id, { id: id ?? '' })
+  }
+
+  async close(): Promise<void> {
+    await this.#leases?.close()
+  }
+
+  #withDomain(question: AnyQuestion): AnyQuestion {
+    const { domain } = this.#options
+    return domain === undefined ? question : { domain, ...question }
+  }
+
+  /** @throws WireError for what the service would not take */
+  #read(question: AnyQuestion): ReadQuestion {
+    const { cost, ...body } = this.#withDomain(question) as AnyQuestion & { readonly cost?: number }
+    const read = readQuestion(cost === undefined ? body : { ...body, cost })
+    return { subject: JSON.stringify(body).slice(0, -1), cost, question: read }
+  }
+
+  /** The answer within the deadline, or `onError`'s. */
+  async #decide(
+    asked: ReadQuestion,
+    { signal, onError = this.#options.onError ?? 'open' }: AskOptions,
+    peek: boolean,
+    ask: (wanted: () => boolean) => Promise<AnswerBody>,
+  ): Promise<ServiceAnswer> {
+    signal?.throwIfAborted()
+    let wanted = true
+    let answer: ServiceAnswer
+    try {
+      const answered = this.#calls.within(ask(() => wanted))
+      answer = serviceAnswerOf(await (signal === undefined ? answered : untilAborted(answered, signal)))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      answer = await this.#without(asked.question, onError, peek)
+    } finally {
+      wanted = false
+    }
+    this.#options.observe?.({ type: 'decided', domain: asked.question.domain, decision: answer, peek })
+    return answer
+  }
+
+  async #check(asked: ReadQuestion, wanted: () => boolean): Promise<AnswerBody> {
+    const { observe } = this.#options
+    const { subject, cost = 1 } = asked
+    const text = textOf(asked)
+    const refused = this.#refusals.find(text)
+    if (refused !== undefined) {
+      observe?.({ type: 'repeated', policy: refused.policy })
+      return refused
+    }
+    const granted = await this.#leases?.grant(subject, cost)
+    if (granted !== undefined) {
+      observe?.({ type: 'prefetched', policy: granted.policy, cost })
+      return granted
+    }
+    const began = this.#now()
+    const answer = await this.#checks.ask(text, wanted)
+    this.#refusals.remember(text, answer, began)
+    this.#leases?.heard(subject, answer)
+    return answer
+  }
+
+  async #without(question: Question, onError: OnServiceError, peek: boolean): Promise<ServiceAnswer> {
+    if (onError !== 'local') return answerWithout(onError === 'open', this.#calls.retryInMs)
+    const { local } = this.#options
+    if (local === undefined)
+      throw new ConfigError('onError: local needs the option local', { path: ['local'] })
+    const reply = await (peek ? local.peek(question) : local.check(question))
+    return { ...serviceAnswerOf(answerOf(reply)), degraded: true }
+  }
+
+  async #reserve(body: string): Promise<ReturnType<typeof readReserveAnswer>> {
+    return this.#calls.post('/v1/reserve', body, (_, value) => readReserveAnswer(value))
+  }
+
+  async #settle(path: string, id: string | null, body: CommitBody | undefined): Promise<boolean> {
+    if (id === null) return false
+    try {
+      await this.#calls.post(path, JSON.stringify(body), () => undefined)
+    } catch (error) {
+      if (error instanceof ProblemError && error.status === 410) return false
+      throw error
+    } finally {
+      this.#refusals.clear()
+    }
+    return true
+  }
+}
+
+type AnyQuestion = ServiceQuestion<LimitNames, string>
+
+/** The question as JSON. */
+function textOf({ subject, cost }: ReadQuestion): string {
+  return cost === undefined ? `${subject}}` : `${subject},"cost":${cost}}`
+}
+
+/** The promise's own outcome, or the reason of the signal. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let abort = (): void => undefined
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
