@@ -1,3 +1,4 @@
+import { ConfigError } from '@sluice/limiter/errors'
 import type { Observer } from '@sluice/limiter/events'
 import {
   above0,
@@ -94,11 +95,17 @@ const OPTIONS: OptionCheck = /* @__PURE__ */ objectOf<ServiceClientOptions>(
 /** @throws ConfigError */
 export function checkServiceClientOptions(options: ServiceClientOptions): void {
   checkOptions(options, OPTIONS)
-  if (options.onError === 'local') checkOptions(options, NEEDS_LOCAL)
+  checkOnError(options, options.onError ?? 'open')
 }
 
-const NEEDS_LOCAL: OptionCheck = (value, path) => {
-  if ((value as ServiceClientOptions).local !== undefined) return undefined
-  path.push('local')
-  return ['a pipeline, for onError: local']
+/**
+ * @throws ConfigError where nothing is given that could decide
+ * @throws TypeError for another word, given with a call
+ */
+export function checkOnError({ local }: ServiceClientOptions, onError: OnServiceError): void {
+  if (!ON_ERROR.includes(onError)) throw new TypeError(`onError must be ${ON_ERROR.join(', ')}`)
+  if (onError === 'local' && local === undefined)
+    throw new ConfigError('local must be given, for onError: local', { path: ['local'] })
 }
+
+const ON_ERROR: readonly OnServiceError[] = ['open', 'closed', 'local']

@@ -1,4 +1,3 @@
-import { ConfigError } from '@sluice/limiter/errors'
 import { type CallFields, checkCall } from '@sluice/limiter/options'
 import type { Question } from '@sluice/limiter/pipeline'
 import {
@@ -23,6 +22,7 @@ import {
 } from './service-answer.ts'
 import { ServiceCalls } from './service-calls.ts'
 import {
+  checkOnError,
   checkServiceClientOptions,
   type OnServiceError,
   type ServiceClientOptions,
@@ -226,6 +226,7 @@ class HttpServiceClient implements ServiceClient {
     peek: boolean,
     ask: (wanted: () => boolean) => Promise<AnswerBody>,
   ): Promise<ServiceAnswer> {
+    checkOnError(this.#options, onError)
     signal?.throwIfAborted()
     let wanted = true
     let answer: ServiceAnswer
