@@ -54,4 +54,4 @@ export type ServiceQuestion<L extends LimitNames, D extends keyof L & string> = 
   readonly domain?: D
   /** For rules that state no cost of their own: a whole number from 0 to 2^53 − 1. Default 1. */
   readonly cost?: number
-}
+} & ([D] extends [never] ? { readonly domain: keyof L } : unknown)

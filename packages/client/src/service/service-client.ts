@@ -266,9 +266,7 @@ class HttpServiceClient implements ServiceClient {
 
   async #without(question: Question, onError: OnServiceError, peek: boolean): Promise<ServiceAnswer> {
     if (onError !== 'local') return answerWithout(onError === 'open', this.#calls.retryInMs)
-    const { local } = this.#options
-    if (local === undefined)
-      throw new ConfigError('onError: local needs the option local', { path: ['local'] })
+    const local = this.#options.local!
     const reply = await (peek ? local.peek(question) : local.check(question))
     return { ...serviceAnswerOf(answerOf(reply)), degraded: true }
   }
