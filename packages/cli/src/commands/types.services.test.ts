@@ -53,7 +53,14 @@ const WRONG = [
 async function compile(text: string): Promise<readonly string[]> {
   writeFileSync(join(folder, 'main.ts'), text)
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--skipLibCheck', 'false', '--ignoreConfig']
+  const strict = [
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--noEmit',
+    '--skipLibCheck',
+    'false',
+    '--ignoreConfig',
+  ]
   const target = ['--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom', '--types', '']
   try {
     await promisify(execFile)(process.execPath, [tsc, ...strict, ...target, 'main.ts'], { cwd: folder })

@@ -20,7 +20,7 @@ export interface LeaseCalls {
 }
 
 /** Units of one question that are charged already. */
-interface Lease {
+interface SubjectLease {
   readonly answer: ReserveAnswerBody & { readonly id: string }
   /** Monotonic milliseconds: when the answer was in, and from when the units no longer count. */
   readonly answered: number
@@ -33,7 +33,7 @@ interface Lease {
 interface KnownSubject {
   /** The last answer: absent until there is one. */
   last?: AnswerBody | undefined
-  lease?: Lease | undefined
+  lease?: SubjectLease | undefined
   pending?: Promise<void> | undefined
   /** Monotonic milliseconds. */
   used: number

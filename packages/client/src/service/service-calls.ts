@@ -2,7 +2,7 @@ import type { Observer } from '@sluice/limiter/events'
 import { Breaker, type BreakerOptions } from '@sluice/limiter/stores/breaker'
 import { Deadline, isLate } from '@sluice/limiter/stores/deadline'
 import { readProblem } from '@sluice/limiter/wire'
-import { readText } from './read-text.ts'
+import { bodyText } from './body-text.ts'
 import { errorOfProblem, ProblemError, ServiceError } from './service-errors.ts'
 
 /** The part of `fetch` that is used. */
@@ -105,7 +105,7 @@ export class ServiceCalls {
       redirect: 'manual',
     })
     const { status } = response
-    const text = await readText(response)
+    const text = await bodyText(response)
     if (status === 204) return read(status, undefined)
     if (status === 200) return read(status, JSON.parse(text))
     if (!response.headers.get('content-type')?.startsWith('application/problem+json'))

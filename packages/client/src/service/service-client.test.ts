@@ -332,27 +332,3 @@ describe('a service that hangs', () => {
     await expect(one.check(login(), { signal: leaving.signal })).rejects.toThrow('left')
   })
 })
-
-describe('what the service says of refusals and admissions', () => {
-  const refusalAt = async (path: string, times: number): Promise<unknown> => {
-    const question = { domain: 'shop', ...at(path) }
-    let body: unknown
-    for (let i = 0; i < times; i++)
-      body = JSON.parse(
-        (await service.http.inject({ method: 'POST', url: '/v1/check', payload: question })).payload,
-      )
-    return body
-  }
-
-  it('repeatableMs ends when a smaller cost would be admitted', async () => {
-    expect(await refusalAt('/burst', 3)).toMatchObject({ allowed: false, repeatableMs: 500 })
-    const asked = { domain: 'shop', ...login(), cost: 9 }
-    const { payload } = await service.http.inject({ method: 'POST', url: '/v1/check', payload: asked })
-    expect(JSON.parse(payload)).toMatchObject({ allowed: false, retryAfterMs: null })
-  })
-
-  it('none where each request must be seen', async () => {
-    expect(await refusalAt('/guarded', 2)).not.toHaveProperty('repeatableMs')
-    expect(await refusalAt('/burst', 1)).not.toHaveProperty('leaseMs')
-  })
-})

@@ -2,7 +2,7 @@
 const MOST_BYTES = 32 * 1_024 * 1_024
 
 /** The whole body as text. @throws RangeError for one that is too large; it is not read to its end */
-export async function readText({ body }: Response): Promise<string> {
+export async function bodyText({ body }: Response): Promise<string> {
   if (body === null) return ''
   const reader = body.getReader()
   const decoder = new TextDecoder()
