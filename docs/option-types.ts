@@ -76,6 +76,7 @@ const KNOWN: Readonly<Record<string, Shape>> = {
       'Algorithm',
       'DialectWriter',
       'Limiter',
+      'LocalPipeline',
       'Rules',
       'Logger',
       'Timers',

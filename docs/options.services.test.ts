@@ -10,6 +10,11 @@ import { type Parameter, parametersOf, type Shape } from './option-types.ts'
 
 /** What is no options object: values of the library's own, or what is written by whoever calls or is called. */
 const DATA: Readonly<Record<string, string>> = {
+  ...because('a body of the service, with errors of the reader of bodies', [
+    'ServiceQuestion',
+    'ReservedCosts',
+    'ProblemBody',
+  ]),
   ...because('made by the library, and handed back', [
     ...[
       'AnswerBody',
@@ -207,6 +212,17 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   explainRequest: ({ explainRequest }, request) => explainRequest(rules, 'shop', request),
   matchDescriptors: ({ matchDescriptors }, list) => matchDescriptors(rules, 'shop', list),
   explainDescriptors: ({ explainDescriptors }, list) => explainDescriptors(rules, 'shop', list),
+  createServiceClient: ({ createServiceClient }, options) =>
+    createServiceClient(options?.url === 'shop' ? { ...options, url: 'http://127.0.0.1:1' } : options),
+  ...Object.fromEntries(
+    (['check', 'peek', 'batch', 'reserve'] as const).map((verb) => [
+      `ServiceClient#${verb}`,
+      ({ createServiceClient }: Made, options: Options) => {
+        const client = createServiceClient({ url: 'http://127.0.0.1:1', domain: 'd' })
+        return client[verb](verb === 'batch' ? [{ request: {} }] : { request: {} }, options)
+      },
+    ]),
+  ),
   'Queue#wait': ({ createQueue }, options) => createQueue(limiter).wait('k', options),
   'Queue#schedule': ({ createQueue }, options) =>
     createQueue(limiter).schedule('k', () => undefined, options),
@@ -237,6 +253,8 @@ const PER_CALL = [
   'WrapOptions',
   'CostOption',
   'ReserveOptions',
+  'AskOptions',
+  'ReserveAskOptions',
   'Question',
   'Request',
   'DescriptorQuery',
@@ -256,7 +274,7 @@ const UNCHECKED: Readonly<Record<string, string>> = {
   ttl: 'of a call: a duration that is none has an error of its own',
 }
 
-const options = parametersOf(['limiter', 'rulebook', 'service']).filter(
+const options = parametersOf(['limiter', 'rulebook', 'service', 'client']).filter(
   ({ type, subpath }) => !Object.hasOwn(DATA, type) && !subpath.endsWith('/options'),
 )
 

@@ -11,5 +11,5 @@ export {
   type ReservedCosts,
   type ServiceClient,
 } from './service/service-client.ts'
-export type { OnServiceError, ServiceClientOptions } from './service/service-client-options.ts'
+export type { LocalPipeline, OnServiceError, ServiceClientOptions } from './service/service-client-options.ts'
 export { ProblemError, ServiceError } from './service/service-errors.ts'

@@ -3,7 +3,7 @@ import type { AnswerBody, ReserveAnswerBody } from '@sluice/limiter/wire'
 import { laterAnswer } from './service-answer.ts'
 
 export interface LeaseOptions {
-  /** Most units that are taken ahead for one question: 2 or more. */
+  /** Most units that are taken ahead for one question; 1: none. */
   readonly units: number
   /** Clients that share the limits: a lease takes at most 1/(2·clients) of what is left, so that all find some. Default 2. */
   readonly clients?: number

@@ -21,6 +21,9 @@ import type { Fetch } from './service-calls.ts'
 /** What decides while the service does not: `open` admits, `closed` refuses with 503, `local` asks the pipeline given. */
 export type OnServiceError = 'open' | 'closed' | 'local'
 
+/** Decides without the service. */
+export type LocalPipeline = Pick<Pipeline<boolean>, 'check' | 'peek'>
+
 export interface ServiceClientOptions<Default extends string = string> {
   /** Where `sluice serve` answers, such as `http://127.0.0.1:8080`: http or https; a path before its own is kept. */
   readonly url: string
@@ -35,7 +38,7 @@ export interface ServiceClientOptions<Default extends string = string> {
   /** What decides while the service does not answer. Default `open`. */
   readonly onError?: OnServiceError
   /** For `local`: rules of this process's share, over a store in process. */
-  readonly local?: Pick<Pipeline<boolean>, 'check' | 'peek'>
+  readonly local?: LocalPipeline
   /** When the service is no longer asked: after so many failed calls in a row. */
   readonly breaker?: BreakerOptions
   /** Questions in one call, from 1 to 1,000, the service's bound. Default 1,000. */
@@ -60,11 +63,16 @@ const URL_CHECK = /* @__PURE__ */ that(
     typeof value === 'string' && URL.canParse(value) && /^https?:\/\/[^@?#]+$/i.test(new URL(value).href),
 )
 
+const TOKEN = /* @__PURE__ */ that(
+  'visible ASCII characters',
+  (value) => typeof value === 'string' && /^[!-~]+$/.test(value),
+)
+
 const OPTIONS: OptionCheck = /* @__PURE__ */ objectOf<ServiceClientOptions>(
   {
     url: URL_CHECK,
     domain: textCheck,
-    token: /* @__PURE__ */ that('visible ASCII characters', (value) => /^[!-~]+$/.test(String(value))),
+    token: TOKEN,
     fetch: func,
     deadlineMs: /* @__PURE__ */ above0(60_000),
     onError: /* @__PURE__ */ oneOf('open', 'closed', 'local'),
@@ -79,7 +87,7 @@ const OPTIONS: OptionCheck = /* @__PURE__ */ objectOf<ServiceClientOptions>(
     }),
     lease: /* @__PURE__ */ objectOf<LeaseOptions>(
       {
-        units: /* @__PURE__ */ wholeFrom(2),
+        units: /* @__PURE__ */ wholeFrom(1),
         clients: /* @__PURE__ */ wholeFrom(1),
         idleMs: /* @__PURE__ */ above0(3_600_000),
         maxLeases: /* @__PURE__ */ wholeFrom(1),

@@ -177,11 +177,9 @@ class HttpServiceClient implements ServiceClient {
     )
   }
 
-  async reserve(
-    question: AnyQuestion,
-    { ttlMs = 60_000, ...options }: ReserveAskOptions = {},
-  ): Promise<ReservedServiceAnswer> {
-    checkCall({ ...options, ttlMs }, RESERVE_ASK)
+  async reserve(question: AnyQuestion, options: ReserveAskOptions = {}): Promise<ReservedServiceAnswer> {
+    checkCall(options, RESERVE_ASK)
+    const { ttlMs = 60_000 } = options
     const body = this.#withDomain(question)
     readReserve({ ...body, ttl_ms: ttlMs })
     const asked = this.#read(question)
