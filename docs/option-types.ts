@@ -77,6 +77,7 @@ const KNOWN: Readonly<Record<string, Shape>> = {
       'DialectWriter',
       'Limiter',
       'LocalPipeline',
+      'MockLimiter',
       'Rules',
       'Logger',
       'Timers',

@@ -15,6 +15,7 @@ const DATA: Readonly<Record<string, string>> = {
     'ReservedCosts',
     'ProblemBody',
   ]),
+  ...because('an answer or a call of others', ['Answer', 'FetchFunction']),
   ...because('made by the library, and handed back', [
     ...[
       'AnswerBody',
@@ -43,6 +44,8 @@ const DATA: Readonly<Record<string, string>> = {
       'StateRef',
     ],
     ...[
+      'ThrottledOptions',
+      'MockCall',
       'StatePlan',
       'StepVerdict',
       'Once',
@@ -212,6 +215,18 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   explainRequest: ({ explainRequest }, request) => explainRequest(rules, 'shop', request),
   matchDescriptors: ({ matchDescriptors }, list) => matchDescriptors(rules, 'shop', list),
   explainDescriptors: ({ explainDescriptors }, list) => explainDescriptors(rules, 'shop', list),
+  readAnswerLimits: ({ readAnswerLimits }, options) =>
+    readAnswerLimits({ status: 200, headers: new Headers() }, options),
+  retrying: ({ retrying }, options) => retrying(fetch, options),
+  'MockServer#setFaults': async ({ startMock }, faults) => {
+    const mock = await startMock()
+    try {
+      mock.setFaults(faults)
+    } finally {
+      await mock.close()
+    }
+  },
+  startPause: ({ startPause }, options) => startPause(1, undefined, options),
   createServiceClient: ({ createServiceClient }, options) =>
     createServiceClient(options?.url === 'shop' ? { ...options, url: 'http://127.0.0.1:1' } : options),
   ...Object.fromEntries(
@@ -253,6 +268,7 @@ const PER_CALL = [
   'WrapOptions',
   'CostOption',
   'ReserveOptions',
+  'ReadAnswerOptions',
   'AskOptions',
   'ReserveAskOptions',
   'Question',
@@ -270,6 +286,7 @@ const UNCHECKED: Readonly<Record<string, string>> = {
   imports: 'Nest’s own',
   inject: 'Nest’s own',
   domain: 'of a question: an unknown domain has an error of its own',
+  dialects: 'of a call: what has no `read` fails where it is read',
   cost: 'of a call: a cost that is none has an error of its own',
   ttl: 'of a call: a duration that is none has an error of its own',
 }

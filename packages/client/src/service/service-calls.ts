@@ -2,16 +2,14 @@ import type { Observer } from '@sluice/limiter/events'
 import { Breaker, type BreakerOptions } from '@sluice/limiter/stores/breaker'
 import { Deadline, isLate } from '@sluice/limiter/stores/deadline'
 import { readProblem } from '@sluice/limiter/wire'
+import type { FetchFunction } from '../retry/retrying.ts'
 import { bodyText } from './body-text.ts'
 import { errorOfProblem, ProblemError, ServiceError } from './service-errors.ts'
-
-/** The part of `fetch` that is used. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface ServiceCallsOptions {
   /** Where the service answers, with or without a path before its own; no slash at the end. */
   readonly base: string
-  readonly fetch: Fetch
+  readonly fetch: FetchFunction
   /** Sent as `Authorization: Bearer`. */
   readonly token: string | undefined
   readonly deadlineMs: number

@@ -14,9 +14,9 @@ import {
 } from '@sluice/limiter/options'
 import type { Pipeline } from '@sluice/limiter/pipeline'
 import { type BreakerOptions, breakerFields } from '@sluice/limiter/stores/breaker'
+import type { FetchFunction } from '../retry/retrying.ts'
 import type { LeaseOptions } from './leases.ts'
 import type { RefusalsOptions } from './refusals.ts'
-import type { Fetch } from './service-calls.ts'
 
 /** What decides while the service does not: `open` admits, `closed` refuses with 503, `local` asks the pipeline given. */
 export type OnServiceError = 'open' | 'closed' | 'local'
@@ -32,7 +32,7 @@ export interface ServiceClientOptions<Default extends string = string> {
   /** Sent as `Authorization: Bearer`, for a proxy in front of the service. */
   readonly token?: string
   /** Default: the platform's. */
-  readonly fetch?: Fetch
+  readonly fetch?: FetchFunction
   /** Milliseconds in which a question is answered, waits included. Default 250. */
   readonly deadlineMs?: number
   /** What decides while the service does not answer. Default `open`. */

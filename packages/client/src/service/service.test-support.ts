@@ -1,9 +1,9 @@
 import { bench, type ServiceBench } from '../../../service/src/testing.ts'
-import type { Fetch } from './service-calls.ts'
+import type { FetchFunction } from '../retry/retrying.ts'
 
 /** A service without sockets, in fake time, and a `fetch` that reaches it. */
 export interface ServiceInProcess extends ServiceBench {
-  readonly fetch: Fetch
+  readonly fetch: FetchFunction
   /** What was sent: path and body. */
   readonly sent: { readonly path: string; readonly body: string; readonly headers: Headers }[]
   /** In place of the service, while it is set. */
@@ -20,8 +20,8 @@ export async function serviceInProcess(rulebook: string): Promise<ServiceInProce
     sent,
     broken: undefined,
     now: () => served.clock.now() / 1_000,
-    async fetch(url, { body, headers, signal }) {
-      const path = url.slice('http://service'.length)
+    async fetch(url, { body, headers, signal } = {}) {
+      const path = String(url).slice('http://service'.length)
       sent.push({ path, body: String(body), headers: new Headers(headers) })
       if (service.broken !== undefined) return service.broken(signal!)
       const response = await served.http.inject({
