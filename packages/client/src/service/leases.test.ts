@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LeaseOptions } from './leases.ts'
 import { type ServiceInProcess, serviceInProcess } from './service.test-support.ts'
-import { createServiceClient, type ServiceClient } from './service-client.ts'
+import { createServiceClient } from './service-client.ts'
+import type { ServiceClient } from './service-verbs.ts'
 
 const RULES = `
 domain: shop

@@ -10,8 +10,9 @@ import {
   ROOT,
   startProgram,
 } from '../../../cli/src/serve/proxies/processes.test-support.ts'
-import { createServiceClient, type ServiceClient } from './service-client.ts'
+import { createServiceClient } from './service-client.ts'
 import type { ServiceClientOptions } from './service-client-options.ts'
+import type { ServiceClient } from './service-verbs.ts'
 
 const RULES = `
 domain: shop

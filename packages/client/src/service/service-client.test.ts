@@ -6,9 +6,10 @@ import { WireError } from '@sluice/limiter/wire'
 import { loadText } from '@sluice/rulebook'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ServiceInProcess, serviceInProcess } from './service.test-support.ts'
-import { createServiceClient, type ServiceClient } from './service-client.ts'
+import { createServiceClient } from './service-client.ts'
 import type { ServiceClientOptions } from './service-client-options.ts'
 import { ProblemError, ServiceError } from './service-errors.ts'
+import type { ServiceClient } from './service-verbs.ts'
 
 const RULES = `
 domain: shop
