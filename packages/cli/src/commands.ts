@@ -9,5 +9,6 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   simulate: async () => (await import('./commands/simulate.ts')).simulate,
   ban: async () => (await import('./commands/ban.ts')).ban,
   export: async () => (await import('./commands/export.ts')).exportCommand,
+  mock: async () => (await import('./commands/mock.ts')).mock,
   top: async () => (await import('./commands/top.ts')).top,
 }
