@@ -191,6 +191,13 @@ describe('a refusal', () => {
     expect(answers.at(-1)).toMatchObject({ reason: 'block', retryAfterMs: 3_600_000 })
   })
 
+  it('is not remembered for a question of more than 4,096 characters', async () => {
+    const one = client()
+    const long = { request: { ...login().request, query: { q: 'x'.repeat(4_096) } } }
+    for (let i = 0; i < 7; i++) await one.check(long)
+    expect(service.sent).toHaveLength(7)
+  })
+
   it('the table is bounded: the oldest makes room', async () => {
     const one = client({ refusals: { maxEntries: 2 } })
     for (let user = 0; user < 3; user++)

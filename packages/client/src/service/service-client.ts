@@ -39,6 +39,9 @@ interface ReadQuestion {
   readonly question: Question
 }
 
+/** Characters of a question: so that the tables of questions are bounded in bytes too. */
+const MOST_REMEMBERED = 4_096
+
 const ASK: CallFields = /* @__PURE__ */ new Map([
   ['signal', 'object'],
   ['onError', 'string'],
@@ -204,8 +207,10 @@ class HttpServiceClient implements ServiceClient {
     }
     const began = this.#now()
     const answer = await this.#checks.ask(text, wanted)
-    this.#refusals.remember(text, answer, began)
-    this.#leases?.heard(subject, answer)
+    if (text.length <= MOST_REMEMBERED) {
+      this.#refusals.remember(text, answer, began)
+      this.#leases?.heard(subject, answer)
+    }
     return answer
   }
 
