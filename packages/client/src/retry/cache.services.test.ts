@@ -17,16 +17,15 @@ async function start(statusOf: (calls: number) => number): Promise<{ url: string
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, calls: () => calls }
 }
 
+interface ResponseHandler {
+  onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void
+}
 // Its types lack the methods of handlers.
-const Decorator = DecoratorHandler as unknown as new (
-  handler: Dispatcher.DispatchHandler,
-) => Required<Dispatcher.DispatchHandler>
+const Decorator = DecoratorHandler as unknown as new (handler: Dispatcher.DispatchHandler) => ResponseHandler
 
 /** undici's cache stores a 429 that has a max-age, which RFC 6585 forbids: in front of it such an answer has none. */
 class RefusalsStayOut extends Decorator {
-  override onResponseStart(
-    ...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>
-  ): void {
+  override onResponseStart(...args: Parameters<ResponseHandler['onResponseStart']>): void {
     const [controller, status, headers, message] = args
     const kept = status === 429 ? { ...headers, 'cache-control': 'no-store' } : headers
     super.onResponseStart(controller, status, kept, message)
