@@ -47,13 +47,15 @@ export const mock: Command = defineCommand({
   summary: 'plays a limited API, in any dialect and with faults, to test clients against',
   operands: '[RULES…]',
   options: OPTIONS,
-  notes: `Every path answers. The limits are those of a rulebook, or of --limit; with that, calls are counted by their
-Authorization or X-Api-Key header. Dialects are those of serve, and discord, openai, anthropic, gitlab, envoy, none.
+  notes: `Every path answers. The limits are those of a rulebook, or of --limit; with that, calls are counted by
+their Authorization or X-Api-Key header. Dialects are those of serve, and discord, openai, anthropic,
+gitlab, envoy, none.
 
-Faults: bare, html, cut, slow, lost (shares from 0 to 1), slowMs, skewMs (milliseconds), lie (plenty, soon,
-never, nonsense), noDate (true). GET /__count says what was received, admitted, refused, and called too early;
-POST /__reset counts from 0; POST /__refuse?ms=2000 refuses all for a time. SIGINT (Ctrl-C) ends it, and
-prints the count. See ${pageUrl('retries.md#a-limited-api-for-tests')}`,
+Faults: bare, html, cut, slow, lost (shares from 0 to 1), slowMs, skewMs (milliseconds), lie (plenty,
+soon, never, nonsense), noDate (true). GET /__count says what was received, admitted, refused, and
+called too early; POST /__reset counts from 0; POST /__refuse?ms=2000 refuses all for a time. SIGINT
+(Ctrl-C) ends it, and prints the count. See
+${pageUrl('retries.md#a-limited-api-for-tests')}`,
   async run(paths, values, io) {
     const { startMock } = await import('@sluice/client/testing')
     const stopped = untilSignal(io)
