@@ -76,6 +76,8 @@ const KNOWN: Readonly<Record<string, Shape>> = {
       'Algorithm',
       'DialectWriter',
       'Limiter',
+      'LocalPipeline',
+      'MockLimiter',
       'Rules',
       'Logger',
       'Timers',

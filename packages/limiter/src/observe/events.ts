@@ -31,11 +31,15 @@ export type Event =
   | { readonly type: 'store-answered'; readonly ms: number }
   /** A shared store failed, or (`late`) did not answer in time. */
   | { readonly type: 'store-failed'; readonly error: unknown; readonly late?: true }
+  /** A service that was asked over the network answered a call, of one question or many, after so many milliseconds. */
+  | { readonly type: 'service-answered'; readonly ms: number }
+  /** It failed, or (`late`) did not answer in time: `onError` decided. */
+  | { readonly type: 'service-failed'; readonly error: unknown; readonly late?: true }
   /** A circuit breaker changed; of a store with shards, `shard` says which. */
   | { readonly type: 'breaker'; readonly state: BreakerState; readonly shard: number }
-  /** A refusal was repeated without asking the store. */
+  /** A refusal was repeated without asking the store, or the service. */
   | { readonly type: 'repeated'; readonly policy: string }
-  /** A request was granted from units taken ahead, without asking the store. */
+  /** A request was granted from units taken ahead, without asking the store, or the service. */
   | { readonly type: 'prefetched'; readonly policy: string; readonly cost: number }
   /** The rules were read again. With `refused` those in force stay, and `error` says why. */
   | { readonly type: 'reloaded'; readonly result: 'changed' | 'unchanged' }
@@ -112,6 +116,8 @@ const TYPES: Readonly<Record<EventType, true>> = {
   answered: true,
   'store-answered': true,
   'store-failed': true,
+  'service-answered': true,
+  'service-failed': true,
   breaker: true,
   repeated: true,
   prefetched: true,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Decision } from '@sluice/limiter'
 import type { Reply } from '@sluice/limiter/pipeline'
-import { answerOf, type ProblemBody, readBatch, readPeek, readQuestion } from '@sluice/limiter/wire'
+import { type ProblemBody, readBatch, readPeek, readQuestion } from '@sluice/limiter/wire'
 import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
@@ -9,6 +9,7 @@ import { problemBodyOf } from '../problem.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { Turns } from '../turns.ts'
 import { ANSWER_SCHEMA, type Schema } from './answer.ts'
+import { answerToClient } from './unasked.ts'
 
 /** An answer, or the problem with the request that stood there: only an answer has `allowed`. */
 const ITEM: Schema = {
@@ -55,7 +56,7 @@ export function batchRoute(
       const answered = await (within === undefined ? asked() : within(asked))
       if (!('decision' in answered)) return write({ ...answered })
       if (!answered.decision.allowed && !peek) refusals.push(answered.decision)
-      return write({ ...answerOf(answered) })
+      return write({ ...answerToClient(answered) })
     }
     // Whoever does not read the answer holds the memory of the request.
     let held = false
