@@ -42,8 +42,10 @@ const IN_MILLISECONDS = [
 const GITHUB_WAIT_MS = 60_000
 
 /**
- * What an answer says about limits, in whatever dialect; undefined where it says nothing. Any text in headers is accepted, and what
- * is not understood is left out. The limits of an answer from a cache (`Age` above 0) are old, and are not read.
+ * What an answer says about limits, in whatever dialect; undefined where it says nothing. Any text in headers is
+ * accepted, and what is not understood is left out. The limits of an answer from a cache (`Age` above 0) are old, and are
+ * not read.
+ * @throws TypeError for options that are wrong
  * @example
  * const said = readAnswerLimits(await fetch(url), { now: Date.now() })
  */
@@ -99,7 +101,7 @@ function statedLimit(policy: ReadPolicy): StatedLimit {
 
 function isOld(headers: HeaderLookup, status: number): boolean {
   const age = headers('age')
-  return status !== 429 && typeof age === 'string' && statedMilliseconds(age) !== undefined && Number(age) > 0
+  return status !== 429 && typeof age === 'string' && (statedMilliseconds(age) ?? 0) > 0
 }
 
 /** What the server asks for in so many words. */
