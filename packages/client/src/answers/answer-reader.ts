@@ -74,16 +74,15 @@ function policiesIn(
     const own = dialect.read(headers, now)
     if (own !== undefined) return own.policies
   }
-  const drafts = ['ratelimit', 'ratelimit-policy'].some((name) => typeof headers(name) === 'string')
-  if (!drafts) return readFields(headers, serverMs) ?? []
-  // Drafts 04 to 06 have RateLimit-Policy too: where their other fields are there, those say more.
-  const single = typeof headers('ratelimit') === 'string' ? undefined : readFields(headers, serverMs)
-  return (
-    single ??
-    (readDraft07(headers, now) ?? readIetf(headers, now))?.policies ??
-    readFields(headers, serverMs) ??
-    []
-  )
+  const field = headers('ratelimit') ?? undefined
+  if (field === undefined) {
+    // Drafts 04 to 06 have RateLimit-Policy too: where their other fields are there, those say more.
+    const fields = readFields(headers, serverMs)
+    if (fields !== undefined || (headers('ratelimit-policy') ?? undefined) === undefined) return fields ?? []
+  }
+  // A name in quotes begins the drafts from 08 on; a name without them is read by whichever draft it fits.
+  const single = field?.startsWith('"') ? undefined : readDraft07(headers, now)
+  return (single ?? readIetf(headers, now))?.policies ?? readFields(headers, serverMs) ?? []
 }
 
 function statedLimit(policy: ReadPolicy): StatedLimit {
