@@ -216,6 +216,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
     const isDomain = ['name', 'limits', 'descriptors'].some((name) => Object.hasOwn(given ?? {}, name))
     return isDomain ? exportRules('nginx', given) : exportRules('nginx', SHOP, given)
   },
+  startPause: ({ startPause }, options) => startPause(1, undefined, options),
   startTimer: ({ startTimer }, options) => startTimer(() => undefined, 1, options),
   parseRulebook: ({ parseRulebook }, options) => parseRulebook({ files: [], problems: [] }, options),
   Breaker: ({ Breaker }, options) => new Breaker(options, () => 0),
