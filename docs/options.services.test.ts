@@ -242,7 +242,6 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
       await mock.close()
     }
   },
-  startPause: ({ startPause }, options) => startPause(1, undefined, options),
   createServiceClient: ({ createServiceClient }, options) =>
     createServiceClient(options?.url === 'shop' ? { ...options, url: 'http://127.0.0.1:1' } : options),
   ...Object.fromEntries(

@@ -3,11 +3,11 @@ import type { ServiceCalls } from './service-calls.ts'
 import { errorOfProblem, ServiceError } from './service-errors.ts'
 
 export interface BatchBounds {
-  /** Questions in one call. */
+  /** AskedQuestions in one call. */
   readonly maxBatch: number
   /** Calls at once. */
   readonly maxInFlight: number
-  /** Questions that wait for a call. */
+  /** AskedQuestions that wait for a call. */
   readonly maxWaiting: number
 }
 
@@ -22,8 +22,8 @@ interface WaitingQuestion {
 /** Characters of one call: at most three bytes each, so that 4 MiB, the service's bound on a batch, hold them. */
 const MOST_CHARACTERS = 1_000_000
 
-/** Questions of one tick travel as one call; while as many calls are under way as may be, those that come meanwhile as one. */
-export class Questions {
+/** AskedQuestions of one tick travel as one call; while as many calls are under way as may be, those that come meanwhile as one. */
+export class AskedQuestions {
   readonly #calls: ServiceCalls
   readonly #path: string
   readonly #bounds: BatchBounds

@@ -12,7 +12,7 @@ import {
 } from '@sluice/limiter/wire'
 import { Leases } from './leases.ts'
 import type { LimitNames, ServiceQuestion } from './limit-names.ts'
-import { Questions } from './questions.ts'
+import { AskedQuestions } from './questions.ts'
 import { Refusals } from './refusals.ts'
 import {
   answerWithout,
@@ -67,8 +67,8 @@ export function createServiceClient<
 class HttpServiceClient implements ServiceClient {
   readonly #options: ServiceClientOptions
   readonly #calls: ServiceCalls
-  readonly #checks: Questions
-  readonly #peeks: Questions
+  readonly #checks: AskedQuestions
+  readonly #peeks: AskedQuestions
   readonly #refusals: Refusals
   readonly #leases: Leases | undefined
   readonly #now: () => number
@@ -83,8 +83,8 @@ class HttpServiceClient implements ServiceClient {
     this.#options = options
     this.#now = now
     this.#calls = new ServiceCalls({ base, fetch, token, deadlineMs, breaker, observe, now })
-    this.#checks = new Questions(this.#calls, '/v1/check/batch', bounds)
-    this.#peeks = new Questions(this.#calls, '/v1/check/batch?peek', bounds)
+    this.#checks = new AskedQuestions(this.#calls, '/v1/check/batch', bounds)
+    this.#peeks = new AskedQuestions(this.#calls, '/v1/check/batch?peek', bounds)
     this.#refusals = new Refusals(refusals, now)
     this.#leases =
       lease &&
