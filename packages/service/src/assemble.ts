@@ -161,6 +161,7 @@ export function assemble(
       registry: metrics.registry,
       readiness,
       token: options.adminToken,
+      tls: options.adminTls,
       live,
       offenders,
       showKey: keyShown(options.offenderKeys, secret),

@@ -113,6 +113,33 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     see: 'http.md#admin-address',
     to: (adminToken) => ({ adminToken }),
   },
+  'admin-cert': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'certificate for the admin address, in PEM; it is read again when it changes',
+    see: 'operate.md#who-may-reach-the-admin-address',
+    to: (cert) => ({ adminTls: { cert } }),
+  },
+  'admin-key': { kind: 'text', value: 'FILE', help: 'its key', to: (key) => ({ adminTls: { key } }) },
+  'admin-client-ca': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'who signs the certificates that clients of the admin address must show',
+    to: (clientCa) => ({ adminTls: { clientCa } }),
+  },
+  'admin-client-name': {
+    kind: 'text',
+    value: 'NAME',
+    help: 'a name that these certificates must have',
+    to: (clientName) => ({ adminTls: { clientName } }),
+  },
+  'admin-open': {
+    kind: 'flag',
+    help: 'other machines may use the admin address with neither token nor certificate',
+    default: 'false',
+    see: 'operate.md#who-may-reach-the-admin-address',
+    to: (adminOpen) => ({ adminOpen }),
+  },
   'offender-keys': {
     kind: 'text',
     value: 'FORM',

@@ -1,11 +1,9 @@
 import { isIP } from 'node:net'
 import { ConfigError } from '@sluice/limiter'
-import type { ListenAddress } from '../address.ts'
+import { isLoopback, type ListenAddress } from '../address.ts'
 import type { App } from '../app.ts'
 import { HttpError } from '../problem.ts'
 
-/** Everyone's name for the machine itself, where the listener takes connections from it. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|::1)$/
 const NAME = /^(?!-)[\w-]{1,63}(?:\.[\w-]{1,63})*$/
 
 /**
@@ -24,22 +22,22 @@ export function ownNames({ host }: ListenAddress, more: readonly string[] = []):
         path: ['adminHosts'],
       })
   }
-  const onLoopback = everywhere || LOOPBACK.test(host)
-  return (asked) =>
-    names.has(asked) || (onLoopback && LOOPBACK.test(asked)) || (everywhere && isIP(asked) !== 0)
+  const onLoopback = everywhere || isLoopback(host)
+  return (asked) => names.has(asked) || (onLoopback && isLoopback(asked)) || (everywhere && isIP(asked) !== 0)
 }
 
 /**
  * Refuses what a page in an operator's browser can send: requests under a name that is not the listener's, from another
  * origin, and calls that change something without `content-type: application/json`, which no form can send.
+ * @param tls whether the listener itself speaks TLS
  */
-export function keepPagesOut(app: App, isOwn: (host: string) => boolean): void {
+export function keepPagesOut(app: App, isOwn: (host: string) => boolean, tls: boolean): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { host, origin, 'content-type': type = '' } = request.headers
     if (!isOwn(hostOf(host ?? '')))
       return done(new HttpError(421, 'the header host is none of this listener’s names; see --admin-host'))
     // Where a proxy in front speaks TLS, the dashboard's own origin is one of https; no proxy is reached as localhost.
-    const schemes = LOOPBACK.test(hostOf(host ?? '')) ? ['http'] : ['http', 'https']
+    const schemes = tls ? ['https'] : isLoopback(hostOf(host ?? '')) ? ['http'] : ['http', 'https']
     const ownOrigins = schemes.map((scheme) => `${scheme}://${host?.toLowerCase()}`)
     if (origin !== undefined && !ownOrigins.includes(origin.toLowerCase()))
       return done(new HttpError(403, 'requests of pages from elsewhere are refused (origin)'))

@@ -20,7 +20,8 @@ import type { Assignments } from '../rlqs/assignments.ts'
 import type { QuotaCall } from '../rlqs/stream.ts'
 import { withinMsOf } from '../rls/deadline.ts'
 import type { ShouldRateLimit } from '../rls/handler.ts'
-import { fileCredentials, type TlsFiles } from './certificates.ts'
+import { hasClientName, type TlsFiles } from '../tls-files.ts'
+import { fileCredentials } from './certificates.ts'
 import { definitions, serviceOf } from './definitions.ts'
 import { healthService } from './health.ts'
 import { reflection } from './reflection.ts'
@@ -144,9 +145,8 @@ function refusedName(
   call: Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>,
   wanted: string | undefined,
 ): string | undefined {
-  if (wanted === undefined) return undefined
-  const names = call.getAuthContext().sslPeerCertificate?.subjectaltname?.split(', ') ?? []
-  return names.some((name) => name.replace(/^\w+(?: Address)?:/, '') === wanted)
+  return wanted === undefined ||
+    hasClientName(call.getAuthContext().sslPeerCertificate?.subjectaltname, wanted)
     ? undefined
     : 'the certificate does not have the name that this service asks for'
 }
