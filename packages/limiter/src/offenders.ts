@@ -10,3 +10,4 @@ export {
   offendersFields,
 } from './observe/offenders/offenders.ts'
 export { OFFENDER_WINDOWS, type OffenderWindow } from './observe/offenders/recent-counts.ts'
+export { routeOf } from './observe/offenders/route.ts'

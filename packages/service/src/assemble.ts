@@ -31,6 +31,7 @@ import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
+import { OffendersWebhook } from './webhook/offenders-webhook.ts'
 import { XdsRules } from './xds/xds-rules.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
@@ -45,6 +46,8 @@ export interface ServiceParts {
   readonly log: Log
   /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
   readonly live: LiveStream
+  /** Absent where offenders are not posted. */
+  readonly webhook: OffendersWebhook | undefined
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
   /** Writes to the log what is still to be said of the last second. */
@@ -114,6 +117,18 @@ export function assemble(
     timers,
     leaving: leaving.signal,
   })
+  const showKey = keyShown(options.offenderKeys, secret)
+  const webhook =
+    options.offendersWebhook &&
+    new OffendersWebhook({
+      options: options.offendersWebhook,
+      offenders,
+      policies: () => policiesOf(rules),
+      showKey,
+      log,
+      timers,
+    })
+  webhook?.report(metrics.registry)
   const rateLimit = shouldRateLimit({
     decide: descriptorDecider({ pipeline, store, fallback: stores.fallback, observe, ...modesOf(rls) }),
     tallies: rlsTallies,
@@ -161,7 +176,7 @@ export function assemble(
       tls: options.adminTls,
       live,
       offenders,
-      showKey: keyShown(options.offenderKeys, secret),
+      showKey,
       names: ownNames(addressOf(options.admin ?? DEFAULT_ADMIN), options.adminHosts),
       bounds,
       log,
@@ -171,6 +186,7 @@ export function assemble(
     xds,
     log,
     live,
+    webhook,
     answerHeld: () => leaving.abort(),
     endLog: () => refusals?.end(),
     lookAtStore: () => storeFails(stores),
@@ -196,6 +212,13 @@ function liveOf(figures: LiveFigures, refusals: RefusalLog | undefined): LiveStr
     refusals?.tick()
   }
   return { figures, streams, tick }
+}
+
+/** Names of all policies in force. */
+function* policiesOf({ live }: LiveRules): Iterable<readonly [domain: string, policy: string]> {
+  for (const [domain, { policies }] of live?.domains ?? []) {
+    for (const policy of policies) yield [domain, policy]
+  }
 }
 
 function modesOf({ shadow = false, quota = false }: RlsOptions): DescriptorModes {

@@ -28,6 +28,7 @@ import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
 import { type TlsFiles, tlsCheck } from './tls-files.ts'
+import { type WebhookOptions, webhookFields } from './webhook/webhook-options.ts'
 import { type XdsOptions, xdsFields } from './xds/xds-options.ts'
 
 export interface ServiceOptions {
@@ -85,6 +86,8 @@ export interface ServiceOptions {
    * `hashed`, addresses and users too. Default `plain`.
    */
   readonly offenderKeys?: 'plain' | 'hashed'
+  /** Where keys are posted that are new in the lists of offenders, or refused more often than before. Default: nowhere. */
+  readonly offendersWebhook?: WebhookOptions
   /** How proxies are answered, at `/auth`. */
   readonly auth?: AuthOptions
   /** How answers are put into headers. */
@@ -159,6 +162,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
       /^[!-~]{16,}$/.test(String(value)),
     ),
     offenderKeys: oneOf('plain', 'hashed'),
+    offendersWebhook: objectOf<WebhookOptions>(webhookFields, ['url']),
     auth: authCheck,
     tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),

@@ -78,6 +78,7 @@ export function createService(options: ServiceOptions): Service {
     parts.xds?.close()
     stopSeconds()
     parts.live.streams.close()
+    parts.webhook?.stop()
     parts.answerHeld() // a wait of up to a minute would keep clients, and the process
     const idleUntil = performance.now() + Math.min(idleMs, drainMs)
     const drained = async (app: App): Promise<void> => {
@@ -113,6 +114,7 @@ export function createService(options: ServiceOptions): Service {
           ...(grpc !== undefined && { grpc }),
         }
         stopSeconds = everySecond(parts.live.tick, options.timers)
+        parts.webhook?.start()
         if (watch !== false && parts.xds === undefined) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)
         }

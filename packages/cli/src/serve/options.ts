@@ -149,6 +149,31 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     see: 'dashboard.md',
     to: (form) => ({ offenderKeys: form as 'plain' | 'hashed' }),
   },
+  'offenders-webhook': {
+    kind: 'text',
+    value: 'URL',
+    help: 'where new and growing offenders are posted: https:, or http: on this machine',
+    see: 'dashboard.md#webhook',
+    to: (url) => ({ offendersWebhook: { url } }),
+  },
+  'offenders-webhook-secret': {
+    kind: 'text',
+    secret: 'hidden',
+    help: 'is sent with each post, as authorization: Bearer SECRET',
+    to: (secret) => ({ offendersWebhook: { secret } }),
+  },
+  'offenders-webhook-every': {
+    kind: 'time',
+    value: 'TIME',
+    help: 'time between two posts; 1m where it is not set',
+    to: (everyMs) => ({ offendersWebhook: { everyMs } }),
+  },
+  'offenders-webhook-most': {
+    kind: 'number',
+    value: 'N',
+    help: 'most offenders in one post; 100 where it is not set',
+    to: (most) => ({ offendersWebhook: { most } }),
+  },
   dialect: {
     kind: 'list',
     value: 'NAME',
