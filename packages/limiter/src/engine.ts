@@ -191,16 +191,36 @@ function all<Async extends boolean>(
  */
 function merged(steps: readonly Step[]): readonly Step[] {
   const kept: Step[] = []
+  const place = steps.length > MANY ? placesByState() : placeBySearch
   for (const step of steps) {
-    const same = kept.findIndex((other) => isSameState(other, step))
+    const same = place(kept, step)
     if (same < 0) kept.push(holdsSlots(step) ? { ...step, chargeId: newChargeId() } : step)
     else kept[same] = { ...kept[same]!, cost: Math.min(MAX, kept[same]!.cost + step.cost) }
   }
   return kept
 }
 
+/** From so many steps on, a table costs less than comparing each with all. */
+const MANY = 16
+
+/** Where a step of the same state is among those kept; −1: nowhere. */
+function placeBySearch(kept: readonly Step[], step: Step): number {
+  return kept.findIndex((other) => isSameState(other, step))
+}
+
 function isSameState({ rule: a, key }: Step, { rule: b, key: other }: Step): boolean {
   return key === other && a.namespace === b.namespace && a.plan.kind === b.plan.kind && a.role === b.role
+}
+
+/** The same by a table, which takes each step that is not there as the next of those kept. */
+function placesByState(): typeof placeBySearch {
+  const places = new Map<string, number>()
+  return (kept, { rule, key }) => {
+    const state = JSON.stringify([rule.role, rule.plan.kind, rule.namespace, key])
+    const place = places.get(state)
+    if (place === undefined) places.set(state, kept.length)
+    return place ?? -1
+  }
 }
 
 function newChargeId(): number {
