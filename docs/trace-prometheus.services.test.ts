@@ -12,7 +12,7 @@ domain: nasa
 limits:
   - { name: host, key: [ip], limit: 3/minute }
   - { name: images, when: { path: /images/** }, key: [ip], limit: 20/hour, algorithm: sliding-window-log }
-  - { name: everyone, key: [], limit: 1/second, burst: 20, mode: shadow }
+  - { name: everyone, key: [], limit: 30/minute, mode: shadow }
   - { name: shuttle, when: { path: /shuttle/** }, key: [], limit: 10/minute, on_limit: deprioritize }
   - { name: user, key: [user], limit: 1/day }
 `
