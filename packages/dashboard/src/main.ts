@@ -57,7 +57,7 @@ void run()
 async function run(): Promise<void> {
   for (;;) {
     try {
-      await api.stream('/v1/live', (event, data) => void seen(event, data))
+      await api.stream('v1/live', (event, data) => void seen(event, data))
     } catch (error) {
       const asks = error instanceof RefusedCall && error.status === 401
       byId('token').hidden = !asks
@@ -88,7 +88,7 @@ async function seen(event: string, data: unknown): Promise<void> {
 }
 
 async function readRules(): Promise<void> {
-  const facts = limitsOf(await api.get('/v1/rules'))
+  const facts = limitsOf(await api.get('v1/rules'))
   policies.facts = facts
   keys.facts = facts
   byId('offender-policy').replaceChildren(
@@ -122,14 +122,14 @@ function showHealth(): void {
       fails ? 'store fails' : `store: ${store.kind === 'memory' ? 'memory, well' : 'well'}`,
       !fails,
     ])
-    items.push([
-      rules.mistake === null ? 'rules in force as written' : 'rules: the files have a mistake',
-      rules.mistake === null,
-    ])
-    setText(
-      byId('rulebook'),
-      `Rulebook ${rules.version.slice(0, 12)}, since ${new Date(rules.since).toLocaleString('en-GB')}`,
-    )
+    if (rules.origin !== 'app')
+      items.push([
+        rules.mistake === null ? 'rules in force as written' : 'rules: the files have a mistake',
+        rules.mistake === null,
+      ])
+    const what =
+      rules.origin === 'app' ? `Limits in use: ${rules.version}` : `Rulebook ${rules.version.slice(0, 12)}`
+    setText(byId('rulebook'), `${what}, since ${new Date(rules.since).toLocaleString('en-GB')}`)
     byId('mistake').hidden = rules.mistake === null
     setText(
       byId('mistake'),

@@ -43,9 +43,9 @@ export class OffenderTables {
   }
 
   async refresh(): Promise<void> {
-    this.recent = (await this.#api.get('/v1/offenders')).lists
+    this.recent = (await this.#api.get('v1/offenders')).lists
     const { lists } =
-      this.#window === '5m' ? { lists: this.recent } : await this.#api.get('/v1/offenders?window=1d')
+      this.#window === '5m' ? { lists: this.recent } : await this.#api.get('v1/offenders?window=1d')
     this.#show(lists)
   }
 

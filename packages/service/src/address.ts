@@ -11,14 +11,6 @@ export type GrpcAddress = ListenAddress | { readonly path: string }
 export const DEFAULT_HTTP = '127.0.0.1:8080'
 export const DEFAULT_ADMIN = '127.0.0.1:6070'
 
-/** Everyone's name for the machine itself. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|::1)$/
-
-/** Whether a host, without brackets, is this machine alone. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host)
-}
-
 const HOST_AND_PORT = /^(?:\[([\da-f:.]+)\]|([^\s:[\]/]*)):(\d{1,5})$/i
 
 /** `HOST:PORT`, `[IPv6]:PORT`, or `:PORT` for every address of the machine. Port 0: any free one. @throws ConfigError */

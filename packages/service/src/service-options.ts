@@ -20,6 +20,7 @@ import { type DenyCacheOptions, denyCacheFields } from '@sluice/limiter/stores/d
 import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fallback'
 import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
+import { tokenCheck } from '@sluice/observe/parts'
 import { addressOf, grpcAddressOf } from './address.ts'
 import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
@@ -158,9 +159,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     adminTls: tlsCheck,
     adminOpen: flag,
     adminHosts: listOf(textCheck),
-    adminToken: that('a text of 16 or more visible characters', (value) =>
-      /^[!-~]{16,}$/.test(String(value)),
-    ),
+    adminToken: tokenCheck,
     offenderKeys: oneOf('plain', 'hashed'),
     offendersWebhook: objectOf<WebhookOptions>(webhookFields, ['url']),
     auth: authCheck,

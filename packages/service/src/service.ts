@@ -1,17 +1,10 @@
 import { ConfigError } from '@sluice/limiter/errors'
 import { checkOptions } from '@sluice/limiter/options'
-import {
-  addressOf,
-  DEFAULT_ADMIN,
-  DEFAULT_HTTP,
-  grpcAddressOf,
-  isLoopback,
-  type ListenAddress,
-} from './address.ts'
+import { everySecond, LOOPBACK } from '@sluice/observe/parts'
+import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf, type ListenAddress } from './address.ts'
 import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
-import { everySecond } from './every-second.ts'
 import { listen } from './listen.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
@@ -147,7 +140,12 @@ function checkReach({ adminToken, adminTls, adminOpen }: ServiceOptions, { host 
         path: ['adminTls', 'clientName'],
       },
     )
-  if (isLoopback(host) || adminToken !== undefined || adminTls?.clientCa !== undefined || adminOpen === true)
+  if (
+    LOOPBACK.test(host) ||
+    adminToken !== undefined ||
+    adminTls?.clientCa !== undefined ||
+    adminOpen === true
+  )
     return
   throw new ConfigError(
     'admin: other machines reach this address, so it needs a token (admin-token), or certificates of clients ' +

@@ -1,6 +1,6 @@
 import { ConfigError } from '@sluice/limiter/errors'
 import { type OptionFields, textCheck, under, wholeFrom } from '@sluice/limiter/options'
-import { isLoopback } from '../address.ts'
+import { LOOPBACK } from '@sluice/observe/parts'
 
 /** Where offenders are posted to, and how often. */
 export interface WebhookOptions {
@@ -33,7 +33,7 @@ export const webhookFields: OptionFields<WebhookOptions> = {
 export function webhookUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const host = url?.hostname.replace(/^\[(.*)\]$/, '$1') ?? ''
-  if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isLoopback(host)))
+  if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && LOOPBACK.test(host)))
     throw new ConfigError('must be an https: URL, or an http: URL of this machine')
   if (url.username !== '' || url.password !== '')
     throw new ConfigError('must have no user and password: the secret is a setting of its own')
