@@ -16,6 +16,8 @@ export type {
   LiveRulebook,
   LiveSecond,
   LiveStore,
+  PolicySecond,
+  PolicySpike,
 } from './live/live-second.ts'
 export {
   decisionsOf,

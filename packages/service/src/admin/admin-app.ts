@@ -17,6 +17,7 @@ import { requireToken } from './require-token.ts'
 import { resetRoute } from './reset.ts'
 import { rlconfigRoute } from './rlconfig.ts'
 import { rulesRoute } from './rules.ts'
+import { spikesRoute } from './spikes.ts'
 import { tlsApp } from './tls-app.ts'
 
 export interface AdminParts {
@@ -57,6 +58,7 @@ export function adminApp(parts: AdminParts): App {
   resetRoute(app, operations, bounds)
   keyRoutes(app, operations, bounds)
   liveRoute(app, live)
+  spikesRoute(app, live.figures.policySeconds)
   offendersRoute(app, parts.offenders, live.streams, parts.showKey)
   return app
 }
