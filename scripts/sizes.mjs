@@ -11,7 +11,7 @@ const BUNDLES = {
   'edge/hono: rateLimit': [12_250, { 'edge/hono': ['rateLimit'] }],
   'edge/fetch: rateLimit': [12_250, { 'edge/fetch': ['rateLimit'] }],
   'edge and edge/hono: a whole limiter': [
-    21_500,
+    21_600,
     { edge: ['createLimiter', 'gcra', 'ipKey'], 'edge/hono': ['rateLimit'] },
   ],
   '. : createLimiter': [20_000, { '': ['createLimiter'] }],
@@ -19,7 +19,7 @@ const BUNDLES = {
   'stores/redis: RedisStore': [25_000, { 'stores/redis': ['RedisStore'] }],
   'queue: createQueue': [4_400, { queue: ['createQueue'] }],
   'pipeline: createPipeline': [20_600, { pipeline: ['createPipeline'] }],
-  'adapters/hono: rateLimit': [42_000, { 'adapters/hono': ['rateLimit'] }],
+  'adapters/hono: rateLimit': [42_100, { 'adapters/hono': ['rateLimit'] }],
   'adapters/fetch: rateLimit': [42_000, { 'adapters/fetch': ['rateLimit'] }],
   'adapters/express: rateLimit': [42_000, { 'adapters/express': ['rateLimit'] }],
 }

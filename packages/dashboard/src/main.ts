@@ -5,6 +5,7 @@ import {
   msText,
   perSecondText,
   policyId,
+  policyWords,
   shareText,
   summaryOf,
   verdictOf,
@@ -112,7 +113,7 @@ async function readRules(): Promise<void> {
 function listLimits(id: string, facts: readonly LimitFacts[]): void {
   const select = byId<HTMLSelectElement>(id)
   const { value } = select
-  const options = facts.map((each) => element('option', { value: policyId(each) }, each.policy))
+  const options = facts.map((each) => element('option', { value: policyId(each) }, policyWords(each)))
   select.replaceChildren(select.options[0]!, ...options)
   select.value = facts.some((each) => policyId(each) === value) ? value : ''
 }

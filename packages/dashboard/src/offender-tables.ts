@@ -1,5 +1,5 @@
 import type { CountedKey, KeyCounts, OffenderList } from '@sluice/limiter/offenders'
-import { keyWords, policyId, wholeText } from '@sluice/observe/live'
+import { keyWords, policyId, policyWords, wholeText } from '@sluice/observe/live'
 import type { AdminApi } from './admin-api.ts'
 import { buttonChoice, byId, element, KeyedRows, setText } from './element.ts'
 
@@ -96,7 +96,7 @@ function makeRow(row: KeyRow, chosen?: (row: KeyRow) => void): HTMLTableRowEleme
       {},
       button ?? name,
       ' ',
-      element('small', {}, row.policy),
+      element('small', {}, policyWords(row)),
       element('small', { class: 'routes' }),
     ),
     element('td', { class: 'number' }),

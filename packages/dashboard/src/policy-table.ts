@@ -4,6 +4,7 @@ import {
   overLimit,
   type PolicySpike,
   policyId,
+  policyWords,
   shareText,
   wholeText,
 } from '@sluice/observe/live'
@@ -48,14 +49,13 @@ export class PolicyTable {
   }
 }
 
-function makeRow({ facts: { policy, limit, mode } }: Shown): HTMLTableRowElement {
+function makeRow({ facts }: Shown): HTMLTableRowElement {
   const strip = element('div', { class: 'strip', role: 'img' })
   for (let i = 0; i < BINS; i++) strip.append(element('i'))
-  const badge = mode === '' ? [] : [element('span', { class: 'badge' }, mode)]
   return element(
     'tr',
     {},
-    element('th', { scope: 'row' }, policy, ...badge, element('small', {}, limit)),
+    element('th', { scope: 'row' }, policyWords(facts), element('small')),
     element('td', { class: 'number' }),
     element('td', { class: 'number' }),
     element('td', { class: 'number' }),
@@ -71,6 +71,7 @@ function updateRow(row: HTMLTableRowElement, { facts, minute, spike }: Shown): v
     name!.querySelector('small')!,
     facts.domain === '' ? facts.limit : `${facts.domain} · ${facts.limit}`,
   )
+  showMode(name!, facts.mode)
   row.className = minute === undefined ? 'idle' : ''
   setText(requests!, minute === undefined ? '0' : wholeText(decisionsOf(minute)))
   setText(over!, minute === undefined ? '0' : wholeText(overLimit(minute)))
@@ -80,6 +81,14 @@ function updateRow(row: HTMLTableRowElement, { facts, minute, spike }: Shown): v
   setText(busiest!, spike === undefined ? '–' : peakText(spike))
   setText(degraded!, minute === undefined ? '0' : wholeText(minute.degraded))
   showFullness(heat!.firstElementChild as HTMLElement, minute?.fullness ?? [])
+}
+
+/** It may be known, or change, after the row was made. */
+function showMode(name: HTMLElement, mode: string): void {
+  const badge = name.querySelector('.badge')
+  if (mode === (badge?.textContent ?? '')) return
+  badge?.remove()
+  if (mode !== '') name.lastElementChild!.before(element('span', { class: 'badge' }, mode))
 }
 
 /** Ten tenths of the limit and, apart, over it: the more of the decisions, the stronger the colour. */

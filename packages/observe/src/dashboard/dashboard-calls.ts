@@ -47,15 +47,16 @@ export function dashboardCalls(
   const calls = callsOf(parts)
   const answer = async (request: DashboardRequest): Promise<DashboardAnswer | undefined> => {
     const { path, method } = request
-    const reads = method === 'GET' || method === 'HEAD'
-    const file = reads ? files.get(path) : undefined
-    const call = calls.get(`${reads ? 'GET' : method} ${path}`)
-    if (file === undefined && call === undefined) throw missing(path, [...calls.keys()])
+    const file = method === 'GET' || method === 'HEAD' ? files.get(path) : undefined
+    const call = calls.get(`${method} ${path}`)
+    if (file === undefined && call === undefined) return missing(path, [...calls.keys()])
     const fault = foreignPage(originOf(request), parts.names, 'the option hosts')
     if (fault !== undefined) throw fault
     if (file !== undefined) return { status: 200, headers: file.headers, body: file.content() }
-    if (parts.brings?.(request.header('authorization')) === false)
-      throw new HttpError(401, 'the dashboard asks for its token: authorization: Bearer TOKEN')
+    if (parts.brings?.(request.header('authorization')) === false) {
+      const detail = 'the dashboard asks for its token: authorization: Bearer TOKEN'
+      return problemAnswer(401, detail, { 'www-authenticate': 'Bearer' })
+    }
     const given = await call!(request)
     if (!isSource(given)) return json(200, given)
     parts.streams.add(() => request.open(OWN_PAGES_ONLY), given)
@@ -70,7 +71,6 @@ export function dashboardCalls(
 function callsOf(parts: DashboardParts): ReadonlyMap<string, DashboardCall> {
   const { instruments, figures, offenders, since, show } = parts
   const live = liveCall(figures)
-  const keys = (): KeyCalls => changesOf(parts)
   return new Map<string, DashboardCall>([
     ['GET /v1/live', live],
     ['GET /v1/spikes', (request) => spikesCall(figures.policySeconds, parametersOf(request))],
@@ -82,15 +82,15 @@ function callsOf(parts: DashboardParts): ReadonlyMap<string, DashboardCall> {
         return /\btext\/event-stream\b/.test(request.header('accept') ?? '') ? stream() : body()
       },
     ],
-    ['GET /v1/key', (request) => keys().look(parametersOf(request))],
-    ['POST /v1/block', async (request) => keys().block(await request.json())],
-    ['POST /v1/unblock', async (request) => keys().unblock(await request.json())],
-    ['POST /v1/reset', async (request) => keys().reset(await request.json())],
+    ['GET /v1/key', (request) => keysOf(parts).look(parametersOf(request))],
+    ['POST /v1/block', async (request) => keysOf(parts).block(await request.json())],
+    ['POST /v1/unblock', async (request) => keysOf(parts).unblock(await request.json())],
+    ['POST /v1/reset', async (request) => keysOf(parts).reset(await request.json())],
   ])
 }
 
 /** @throws HttpError where nothing can be looked up or changed */
-function changesOf({ instruments: { stores, policies }, brings }: DashboardParts): KeyCalls {
+function keysOf({ instruments: { stores, policies }, brings }: DashboardParts): KeyCalls {
   if (brings === undefined)
     throw new HttpError(403, 'keys are looked up and changed by a dashboard that has a token')
   if (stores.store === undefined)
@@ -122,11 +122,11 @@ function isSource(given: object): given is EventSource {
   return 'ticked' in given
 }
 
-function missing(path: string, calls: readonly string[]): HttpError {
-  const methods = calls.filter((call) => call.endsWith(` ${path}`)).map((call) => call.split(' ')[0])
-  return methods.length === 0
-    ? new HttpError(404, `there is nothing at ${path.slice(0, 100)}`)
-    : new HttpError(405, `${path} takes ${methods.join(', ')}`)
+function missing(path: string, calls: readonly string[]): DashboardAnswer {
+  const allow = calls.find((call) => call.endsWith(` ${path}`))?.split(' ')[0]
+  return allow === undefined
+    ? problemAnswer(404, `there is nothing at ${path.slice(0, 100)}`)
+    : problemAnswer(405, `${path} takes ${allow}`, { allow })
 }
 
 function refusal(error: unknown): DashboardAnswer {
@@ -136,13 +136,15 @@ function refusal(error: unknown): DashboardAnswer {
   return problemAnswer(500, 'the dashboard failed')
 }
 
-function problemAnswer(status: number, detail: string): DashboardAnswer {
-  const answer = json(status, problem(status, detail))
-  const headers = { ...answer.headers, 'content-type': PROBLEM_TYPE }
-  return { ...answer, headers: status === 401 ? { ...headers, 'www-authenticate': 'Bearer' } : headers }
+function problemAnswer(
+  status: number,
+  detail: string,
+  more: Readonly<Record<string, string>> = {},
+): DashboardAnswer {
+  return json(status, problem(status, detail), { 'content-type': PROBLEM_TYPE, ...more })
 }
 
-function json(status: number, body: object): DashboardAnswer {
-  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+function json(status: number, body: object, more: Readonly<Record<string, string>> = {}): DashboardAnswer {
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...more }
   return { status, headers, body: JSON.stringify(body) }
 }
