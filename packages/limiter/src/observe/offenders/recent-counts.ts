@@ -1,5 +1,5 @@
 import { type KeyCounts, mergeCounts, NO_COUNTS } from './key-counts.ts'
-import { ownText } from './route.ts'
+import { copyOfText } from './route.ts'
 import { SpaceSaving } from './space-saving.ts'
 
 /** How far back a list looks. */
@@ -92,5 +92,5 @@ function sliceOf(minute: number): number {
 }
 
 function ownKeys(counts: KeyCounts): KeyCounts {
-  return { ...counts, keys: counts.keys.map((each) => ({ ...each, key: ownText(each.key) })) }
+  return { ...counts, keys: counts.keys.map((each) => ({ ...each, key: copyOfText(each.key) })) }
 }

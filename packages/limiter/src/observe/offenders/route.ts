@@ -45,13 +45,13 @@ export function routeReader(): typeof routeOf {
     if (route === undefined) {
       route = routeOf(method, path)!
       if (known.size >= MOST_PATHS) known.clear()
-      known.set(ownText(text), route)
+      known.set(copyOfText(text), route)
     }
     return route
   }
 }
 
 /** A copy: a text that is a part of a longer one would keep all of it. JSON is read into new texts. */
-export function ownText(text: string): string {
+export function copyOfText(text: string): string {
   return JSON.parse(JSON.stringify(text))
 }
