@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runLine } from '../packages/cli/src/testing.ts'
-import { MemoryStore } from '../packages/limiter/src/stores/memory.ts'
-import { FakeClock } from '../packages/limiter/src/testing.ts'
-import { createService } from '../packages/service/src/index.ts'
-import { rulesFolder } from '../packages/service/src/testing.ts'
-import { NASA_LOG, nasaTrace } from '../packages/service/src/trace.test-support.ts'
+import { NASA_LOG, type TraceService, traceService } from '../packages/service/src/trace.test-support.ts'
 import { type Prometheus, startPrometheus } from './prometheus.test-support.ts'
 
 const RULES = `
@@ -17,47 +13,22 @@ limits:
   - { name: user, key: [user], limit: 1/day }
 `
 
-const stops: (() => Promise<unknown>)[] = []
-const answers = { allowed: 0, denied: 0 }
+let service: TraceService
 let prometheus: Prometheus
-let rules: string
+let answers: { readonly allowed: number; readonly denied: number }
 
 beforeAll(async () => {
-  const folder = await rulesFolder({ 'rules.yaml': RULES })
-  stops.push(folder.remove)
-  rules = folder.path
-  const clock = new FakeClock()
-  const service = createService({
-    rules: [folder.path],
-    http: '127.0.0.1:0',
-    admin: '127.0.0.1:0',
-    store: new MemoryStore({ clock }),
-    watch: false,
-    idleMs: 0,
-    log: { level: 'silent' },
-  })
-  const { http, admin } = await service.start()
-  stops.push(() => service.stop())
-  prometheus = await startPrometheus([new URL(admin).host])
-  stops.push(() => prometheus.stop())
-  for (const { at, requests } of nasaTrace()) {
-    clock.set(at * 1_000)
-    const batch = requests.map((request) => ({ domain: 'nasa', request }))
-    const answer = await fetch(`${http}/v1/check/batch`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(batch),
-    })
-    for (const { allowed } of (await answer.json()) as { allowed: boolean }[])
-      answers[allowed ? 'allowed' : 'denied']++
-  }
+  service = await traceService(RULES)
+  prometheus = await startPrometheus([new URL(service.admin).host])
+  answers = await service.replay()
 }, 300_000)
 afterAll(async () => {
-  for (const stop of stops.reverse()) await stop()
+  await prometheus?.stop()
+  await service?.stop()
 })
 
 test('acceptance 6.1: after a replay of a real log the sums of Prometheus are those of the answers, and of simulate', async () => {
-  const { out } = await runLine(['simulate', rules, NASA_LOG, '--format', 'json'])
+  const { out } = await runLine(['simulate', service.rules, NASA_LOG, '--format', 'json'])
   const simulated = JSON.parse(out)
   expect(simulated.requests).toBe(9_999)
   const sum = async (selector: string): Promise<number> =>

@@ -1,10 +1,6 @@
-import { MemoryStore } from '@sluice/limiter/stores/memory'
-import { FakeClock } from '@sluice/limiter/testing'
-import { createService, type Service } from '@sluice/service'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RulesFolder, rulesFolder } from '../../service/src/testing.ts'
-import { nasaTrace } from '../../service/src/trace.test-support.ts'
+import { type TraceService, traceService } from '../../service/src/trace.test-support.ts'
 
 const RULES = `
 domain: nasa
@@ -16,26 +12,12 @@ limits:
 /** Of the log. */
 const MINUTES = 20
 
-let folder: RulesFolder
-let service: Service
+let service: TraceService
 let browser: Browser
 let page: Page
-let admin: string
-let http: string
-const clock = new FakeClock()
 
 beforeAll(async () => {
-  folder = await rulesFolder({ 'rules.yaml': RULES })
-  service = createService({
-    rules: [folder.path],
-    http: '127.0.0.1:0',
-    admin: '127.0.0.1:0',
-    store: new MemoryStore({ clock }),
-    watch: false,
-    idleMs: 0,
-    log: { level: 'silent' },
-  })
-  ;({ http, admin } = await service.start())
+  service = await traceService(RULES)
   const { launchChromium } = await import(
     new URL('../../../scripts/screenshot/chromium.mjs', import.meta.url).href
   )
@@ -45,12 +27,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await service?.stop()
-  await folder?.remove()
 })
 
 /** All samples of /metrics, by name and labels. */
 async function metrics(): Promise<ReadonlyMap<string, number>> {
-  const text = await (await fetch(`${admin}/metrics`)).text()
+  const text = await (await fetch(`${service.admin}/metrics`)).text()
   return new Map(
     text
       .split('\n')
@@ -60,18 +41,9 @@ async function metrics(): Promise<ReadonlyMap<string, number>> {
 }
 
 test('acceptance 6.11: after a real log the first screen says which limit refuses, whom, and that the store is well, by the figures of /metrics', async () => {
-  await page.goto(admin)
+  await page.goto(service.admin)
   await page.locator('#health li.good').first().waitFor()
-  const seconds = nasaTrace()
-  for (const { at, requests } of seconds) {
-    if (at > seconds[0]!.at + MINUTES * 60_000) break
-    clock.set(at * 1_000)
-    await fetch(`${http}/v1/check/batch`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(requests.map((request) => ({ domain: 'nasa', request }))),
-    })
-  }
+  await service.replay(MINUTES)
   const counted = await metrics()
   const requests = (outcome: string): number =>
     counted.get(`sluice_requests_total{domain="nasa",outcome="${outcome}"}`)!
@@ -94,7 +66,7 @@ test('acceptance 6.11: after a real log the first screen says which limit refuse
       whole(over),
     ])
   }
-  const { lists } = (await (await fetch(`${admin}/v1/offenders?policy=host`)).json()) as {
+  const { lists } = (await (await fetch(`${service.admin}/v1/offenders?policy=host`)).json()) as {
     lists: { denied: { keys: { key: string }[] } }[]
   }
   const [worst] = lists[0]!.denied.keys
