@@ -5,9 +5,10 @@ import { rateLimit } from '@sluice/limiter/adapters/express'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { createInstruments, type Dashboard, dashboard } from '@sluice/observe'
 import express from 'express'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type OpenPage, openPage } from './chromium.test-support.ts'
 
 const TOKEN = 'the-token-of-the-app'
 
@@ -19,9 +20,7 @@ let page: Page
 let mounted: Dashboard
 let server: Server
 let base: string
-let browser: Browser
-/** What the page reports: breaches of its policy, and errors. */
-const faults: string[] = []
+let opened: OpenPage
 /** What it asked for. */
 const asked = new Set<string>()
 
@@ -54,22 +53,13 @@ beforeAll(async () => {
   server = app.listen(0, '127.0.0.1')
   await once(server, 'listening')
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { launchChromium } = await import(
-    new URL('../../../scripts/screenshot/chromium.mjs', import.meta.url).href
-  )
-  browser = await launchChromium()
-  page = await browser.newPage({ viewport: { width: 1180, height: 1000 } })
-  page.setDefaultTimeout(20_000)
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type()) && !message.text().includes('401'))
-      faults.push(message.text())
-  })
-  page.on('pageerror', (error) => faults.push(String(error)))
+  opened = await openPage()
+  ;({ page } = opened)
   page.on('request', (request) => asked.add(new URL(request.url()).pathname))
 })
 
 afterAll(async () => {
-  await browser?.close()
+  await opened?.browser.close()
   mounted?.close()
   server?.close()
 })
@@ -126,6 +116,6 @@ describe('the dashboard of an app, below a path, in Chromium', () => {
 
   test('asks for nothing outside its own path, and keeps to its policy', () => {
     expect([...asked].filter((path) => !path.startsWith('/ops/limits'))).toEqual([])
-    expect(faults).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ import { ConfigError } from './core/errors.ts'
 import type { Request } from './core/request.ts'
 import { ticksOf } from './core/time.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
-import type { Observer } from './observe/events.ts'
+import { isListening, type Observer } from './observe/events.ts'
 import type { Charge, Once, Outcome, Store } from './stores/store.ts'
 
 /** What observers hear of a request. */
@@ -89,11 +89,21 @@ export function createEngine<Async extends boolean>(
   const decide: Engine<Async>['decide'] =
     observe === undefined
       ? (_domain, steps, peek) => decided(store, merge(steps), peek)
-      : (domain, steps, peek, request) =>
-          andThen<Decision, Decision, Async>(decided(store, merge(steps), peek), (decision) => {
-            observe({ type: 'decided', domain, decision, peek, method: request?.method, path: request?.path })
-            return decision
+      : (domain, steps, peek, request) => {
+          const answer = decided(store, merge(steps), peek)
+          if (!isListening(observe, 'decided')) return answer
+          if (store.async)
+            return observedLater(answer as Promise<Decision>, observe, domain, peek, request) as typeof answer
+          observe({
+            type: 'decided',
+            domain,
+            decision: answer as Decision,
+            peek,
+            method: request?.method,
+            path: request?.path,
           })
+          return answer
+        }
   const correct: Engine<Async>['correct'] = (domain, charges, once) => {
     const answer = store.settle(charges, once)
     if (observe === undefined) return answer
@@ -150,6 +160,18 @@ export function createEngine<Async extends boolean>(
       return all(blocking.map((state) => store.block(state, ticks)))
     },
   }
+}
+
+async function observedLater(
+  answer: Promise<Decision>,
+  observe: Observer,
+  domain: string,
+  peek: boolean,
+  request: AskedRequest | undefined,
+): Promise<Decision> {
+  const decision = await answer
+  observe({ type: 'decided', domain, decision, peek, method: request?.method, path: request?.path })
+  return decision
 }
 
 function ownReceipt(decision: Decision): Receipt {

@@ -1,6 +1,7 @@
 import type { Decision } from './core/decide/decision.ts'
 import { type DecisionBy, givenCost, type ShortForms, type ShortParts } from './limiter-of.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
+import { isListening } from './observe/events.ts'
 import { joinedKey } from './policy-steps.ts'
 
 /**
@@ -22,7 +23,8 @@ export function shortForms<Async extends boolean>({
     const cost = givenCost(options)
     if (typeof cost !== 'number') return check(key, options)
     const decision: Decision = decisionOfOne.call(store, only!, joinedKey(key, 'key'), cost, false)
-    observe?.({ type: 'decided', domain: name, decision, peek: false })
+    if (observe !== undefined && isListening(observe, 'decided'))
+      observe({ type: 'decided', domain: name, decision, peek: false })
     return decision as MaybePromise<DecisionBy<string, Async>, Async>
   }
   const allow: ShortForms<Async>['allow'] = (key, options) => {

@@ -1,4 +1,4 @@
-import type { BreakerState, Event, Observer } from '@sluice/limiter/events'
+import { type BreakerState, type Event, type Observer, observerOf } from '@sluice/limiter/events'
 import { FallbackStore } from '@sluice/limiter/stores/fallback'
 import type { Store } from '@sluice/limiter/stores/store'
 import type { WatchedStore } from './store-fails.ts'
@@ -19,10 +19,10 @@ export class BreakerWatch implements WatchedStore {
     this.#shared = store?.async === true
   }
 
-  readonly observe: Observer = (event: Event) => {
+  readonly observe: Observer = observerOf(['breaker', 'store-answered', 'store-failed'], (event: Event) => {
     if (event.type === 'breaker') this.#states.set(event.shard, event.state)
     if (event.type === 'store-answered' || event.type === 'store-failed') this.#shared = true
-  }
+  })
 
   /** `undefined` in memory, where nothing can fail. */
   get fallback(): { readonly state: BreakerState } | undefined {

@@ -1,5 +1,5 @@
 import { type Rule, receiptOf } from '@sluice/limiter/decide'
-import type { Event, Observer } from '@sluice/limiter/events'
+import { type Event, type Observer, observerOf } from '@sluice/limiter/events'
 
 /** Policies that are known apart. */
 const MOST_POLICIES = 1_000
@@ -21,7 +21,7 @@ export class SeenPolicies {
   readonly #domains = new WeakMap<Rule, string>()
   #size = 0
 
-  readonly observe: Observer = (event: Event) => {
+  readonly observe: Observer = observerOf(['decided', 'key-missing'], (event: Event) => {
     if (event.type === 'key-missing') this.#noteName(event.domain, event.policy)
     if (event.type !== 'decided' || event.peek) return
     const steps = receiptOf(event.decision)?.steps
@@ -30,7 +30,7 @@ export class SeenPolicies {
       const { rule } = steps[i]!
       if (this.#domains.get(rule) !== event.domain) this.#note(event.domain, rule)
     }
-  }
+  })
 
   get size(): number {
     return this.#size

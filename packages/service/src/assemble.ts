@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { diagnostics } from '@sluice/limiter/diagnostics'
 import { everyObserver } from '@sluice/limiter/events'
 import { createOffenders } from '@sluice/limiter/offenders'
 import { createPipeline } from '@sluice/limiter/pipeline'
@@ -30,6 +31,7 @@ import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { OffendersWebhook } from './webhook/offenders-webhook.ts'
 import { XdsRules } from './xds/xds-rules.ts'
 
@@ -43,6 +45,8 @@ export interface ServiceParts {
   /** Where the rules come from, if not from files. */
   readonly xds: XdsRules | undefined
   readonly log: Log
+  /** Sends spans and metrics elsewhere: whoever runs the service starts and stops it. */
+  readonly telemetry: (Pick<Telemetry, 'stop'> & { start(): void }) | undefined
   /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
   readonly live: LiveStream
   /** Absent where offenders are not posted. */
@@ -89,8 +93,9 @@ export function assemble(
   observers.add(live.figures.observe, offenders.observe)
   const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
-  observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
-  observers.add(assignments.observe)
+  observers.add(tallies.observe, ...metrics.observers, rlsReloads(metrics.registry), logEvents(log))
+  observers.add(assignments.observe, diagnostics())
+  if (options.telemetry !== undefined) observers.add(options.telemetry.observe)
   const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
   const rules = new LiveRules({
     paths: options.rules,
@@ -112,6 +117,7 @@ export function assemble(
     rules,
     secret,
     observe,
+    carry: options.telemetry?.carry,
     tarpit,
     timers,
     leaving: leaving.signal,
@@ -129,7 +135,14 @@ export function assemble(
     })
   webhook?.report(metrics.registry)
   const rateLimit = shouldRateLimit({
-    decide: descriptorDecider({ pipeline, store, fallback: stores.fallback, observe, ...modesOf(rls) }),
+    decide: descriptorDecider({
+      pipeline,
+      store,
+      fallback: stores.fallback,
+      observe,
+      carry: options.telemetry?.carry,
+      ...modesOf(rls),
+    }),
     tallies: rlsTallies,
     options: rls,
   })
@@ -148,6 +161,7 @@ export function assemble(
       auth,
       shouldRateLimit: rateLimit,
       readiness,
+      telemetry: options.telemetry,
       bounds,
       log,
       stopping,
@@ -160,6 +174,7 @@ export function assemble(
             assignments,
             authorizationCheck: authorizationCheck({ ...auth, operations }),
             readiness,
+            telemetry: options.telemetry,
             log,
             deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,
             tls: options.grpcTls,
@@ -184,6 +199,10 @@ export function assemble(
     rules,
     xds,
     log,
+    telemetry: options.telemetry && {
+      start: () => options.telemetry!.start(metrics.registry, log),
+      stop: () => options.telemetry!.stop(),
+    },
     live,
     webhook,
     answerHeld: () => leaving.abort(),

@@ -28,6 +28,7 @@ import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
 import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { type TlsFiles, tlsCheck } from './tls-files.ts'
 import { type WebhookOptions, webhookFields } from './webhook/webhook-options.ts'
 import { type XdsOptions, xdsFields } from './xds/xds-options.ts'
@@ -111,6 +112,8 @@ export interface ServiceOptions {
   /** Of these, milliseconds for which `stop` leaves idle connections open for a last request. Default 2,000. */
   readonly idleMs?: number
   readonly log?: LogOptions
+  /** Spans and metrics by OpenTelemetry: `openTelemetry()` of `@sluice/service/opentelemetry`. Default: none. */
+  readonly telemetry?: Telemetry
   /** Milliseconds since the epoch, for headers that carry dates and for `since`. Default `Date.now`. */
   readonly wallClock?: () => number
 }
@@ -185,6 +188,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
       stream: having('a stream', 'write'),
       refusals: oneOf('hashed', 'plain', 'off'),
     }),
+    telemetry: having('what openTelemetry() makes', 'observe', 'start'),
     wallClock: func,
   },
   ['rules'],

@@ -84,6 +84,7 @@ export function createService(options: ServiceOptions): Service {
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
     parts.endLog()
+    await parts.telemetry?.stop()
     if (started) log.info('stopped')
   }
   /** A server that is not there yet is waited for: without rules nothing can be decided. */
@@ -106,6 +107,7 @@ export function createService(options: ServiceOptions): Service {
           admin: await listen(parts.admin, addresses.admin, 'admin'),
           ...(grpc !== undefined && { grpc }),
         }
+        parts.telemetry?.start()
         stopSeconds = everySecond(parts.live.tick, options.timers)
         parts.webhook?.start()
         if (watch !== false && parts.xds === undefined) {

@@ -28,13 +28,16 @@ export function nodeHandler(
         (headers[name] ?? (name === 'host' ? headers[':authority'] : undefined)) as string | undefined,
       // Where a parser of the app has read the body, it has left what it found.
       json: async () =>
-        request.readableEnded && request.body !== undefined ? request.body : jsonOf(request),
+        request.readableEnded && request.body !== undefined
+          ? request.body
+          : jsonOf(request.iterator({ destroyOnReturn: false })),
       open: (headers) => nodeSink(response, headers),
     }
     void answer(asked).then((given) => {
       if (given === undefined || response.headersSent) return
       response.writeHead(given.status, { ...given.headers, 'content-length': Buffer.byteLength(given.body) })
       response.end(asked.method === 'HEAD' ? undefined : given.body)
+      request.resume() // the rest of a body that was too long, or the connection could not be used again
     })
   }
 }

@@ -1,4 +1,4 @@
-import type { Observer } from '@sluice/limiter/events'
+import { type Observer, observerOf } from '@sluice/limiter/events'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import type { PolicyTally, Tallies } from '../metrics/tallies.ts'
 import type { WatchedStore } from '../store-fails.ts'
@@ -9,6 +9,7 @@ import { LiveWindow, overLimit } from './live-window.ts'
 import { PolicySeconds } from './policy-seconds.ts'
 
 const MOST_POLICIES = 200
+const OBSERVED = ['decided', 'answered', 'store-answered', 'store-failed'] as const
 
 /** What is in force, and why the files are not, if they are not. */
 export interface RulesState {
@@ -54,12 +55,12 @@ export class LiveFigures {
     this.#policies()
   }
 
-  readonly observe: Observer = (event) => {
+  readonly observe: Observer = observerOf(OBSERVED, (event) => {
     if (event.type === 'decided') this.#fullness.observe(event)
     else if (event.type === 'answered') this.#latency.add(event.ms)
     else if (event.type === 'store-answered') this.#storeLatency.add(event.ms)
     else if (event.type === 'store-failed') this.#failures++
-  }
+  })
 
   get history(): LiveHistory {
     return { rows: this.#window.rows, seconds: this.#window.seconds }

@@ -1,4 +1,4 @@
-import type { AnsweredLayer, Observer } from '@sluice/limiter/events'
+import { type AnsweredLayer, type Observer, observerOf } from '@sluice/limiter/events'
 import type { Registry } from 'prom-client'
 import { BucketCounts } from './bucket-counts.ts'
 import { keptHistogram } from './kept-metrics.ts'
@@ -23,10 +23,10 @@ export function reportDurations(registers: Registry[], layers: readonly Answered
     },
     SECONDS_BUCKETS,
   )
-  return (event) => {
+  return observerOf(['answered'], (event) => {
     if (event.type !== 'answered') return
     const counts = byLayer.get(event.layer) ?? newCounts()
     byLayer.set(event.layer, counts)
     counts.add(event.ms / 1_000)
-  }
+  })
 }

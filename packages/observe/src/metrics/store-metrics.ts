@@ -1,4 +1,4 @@
-import type { Event, Observer } from '@sluice/limiter/events'
+import { type Event, type Observer, observerOf } from '@sluice/limiter/events'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { storeFails, type WatchedStore } from '../store-fails.ts'
@@ -45,14 +45,15 @@ export function reportStore(
     'sluice_store_prefetched_requests_total',
     'Requests granted from units taken ahead, without asking the store',
   )
-  return (event: Event) => {
+  const types = ['store-answered', 'store-failed', 'repeated', 'prefetched'] as const
+  return observerOf(types, (event: Event) => {
     if (event.type === 'store-answered') answers.observe(event.ms / 1_000)
     else if (event.type === 'store-failed') {
       failures.inc()
       if (event.late === true) timeouts.inc()
     } else if (event.type === 'repeated') repeated.inc()
     else if (event.type === 'prefetched') prefetched.inc()
-  }
+  })
 }
 
 function reportMemory(store: MemoryStore, registers: Registry[]): void {

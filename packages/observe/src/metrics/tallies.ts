@@ -1,6 +1,6 @@
 import type { PolicyFigures } from '@sluice/limiter'
 import { type Decision, receiptOf } from '@sluice/limiter/decide'
-import type { Event, Observer } from '@sluice/limiter/events'
+import { type Event, type Observer, observerOf } from '@sluice/limiter/events'
 import { BucketCounts } from './bucket-counts.ts'
 
 /** What became of requests at one policy. */
@@ -76,7 +76,7 @@ export class Tallies {
     this.#random = random
   }
 
-  readonly observe: Observer = (event: Event) => {
+  readonly observe: Observer = observerOf(['decided', 'key-missing'], (event: Event) => {
     if (event.type === 'key-missing') this.#policy(this.#reported(event.domain), event.policy).keyMissing++
     else if (event.type === 'decided' && !event.peek) {
       const { allowed, policies, degraded } = event.decision
@@ -92,7 +92,7 @@ export class Tallies {
         this.#noteRemaining(tally, figures)
       }
     }
-  }
+  })
 
   #noteRemaining(tally: PolicyTally, { remaining, limit }: PolicyFigures): void {
     if (remaining === null || limit === 0) return // not known, and no share of nothing

@@ -1,4 +1,4 @@
-import { everyObserver, type Observer } from '@sluice/limiter/events'
+import type { Observer } from '@sluice/limiter/events'
 import {
   keptCounter,
   reportDecisions,
@@ -15,7 +15,7 @@ import { reportRules } from './rules-metrics.ts'
 /** What Prometheus reads, and the events that it is made of. */
 export interface Metrics {
   readonly registry: Registry
-  readonly observe: Observer
+  readonly observers: readonly Observer[]
 }
 
 export interface MetricsParts {
@@ -43,11 +43,10 @@ export function createMetrics({ tallies, stores, rules, droppedLines }: MetricsP
     help: 'Lines of the log that were dropped, because it is read too slowly',
     rows: () => [[{}, droppedLines()]],
   })
-  const { observe, add } = everyObserver()
-  add(
+  const observers = [
     reportDurations(registers, ['edge', 'service']),
     reportStore(stores, registers),
     reportRules(rules, registers),
-  )
-  return { registry, observe }
+  ]
+  return { registry, observers }
 }

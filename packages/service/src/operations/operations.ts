@@ -42,6 +42,8 @@ export interface OperationParts {
   /** Encrypts the ids of reservations: see ServiceOptions. */
   readonly secret?: string | undefined
   readonly observe: Observer
+  /** Keeps the request that is served now, for what it does after it has waited. */
+  readonly carry?: (() => <T>(go: () => T) => T) | undefined
   /** How long refusals are held back by limits that do not say: milliseconds or text. Default: not at all. */
   readonly tarpit?: number | string | undefined
   readonly timers?: Timers | undefined
@@ -54,7 +56,7 @@ const MAX_HELD = 1_000
 
 /** @throws ConfigError for a tarpit above a minute */
 export function createOperations(parts: OperationParts): Operations {
-  const { pipeline, stores, rules, secret, observe, timers = globalThis as unknown as Timers } = parts
+  const { pipeline, stores, rules, secret, observe, carry, timers = globalThis as unknown as Timers } = parts
   const tarpitMs = parts.tarpit === undefined ? 0 : tarpitOf(parts.tarpit)
   const room = new WaitingRoom(MAX_HELD, timers)
   const within: CheckWithin = checkWithin({ pipeline, stores, observe, timers })
@@ -74,8 +76,10 @@ export function createOperations(parts: OperationParts): Operations {
   return {
     check: (question) =>
       timed(question, async () => {
-        if (!stores.store.async) await turn.ended() // a shared store gathers what is asked by itself
-        return pipeline.check(question)
+        if (stores.store.async) return pipeline.check(question) // it gathers what is asked by itself
+        const inRequest = carry?.()
+        await turn.ended()
+        return inRequest === undefined ? pipeline.check(question) : inRequest(() => pipeline.check(question))
       }),
     checkWithin: (question, ms) => timed(question, () => within(question, ms), 'edge'),
     peek: (question) => timed(question, () => pipeline.peek(question)),

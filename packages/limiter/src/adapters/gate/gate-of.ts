@@ -2,6 +2,7 @@ import { BadQuestion } from '../../bad-question.ts'
 import { type CostByName, checkedCost } from '../../core/decide/cost.ts'
 import type { Decision } from '../../core/decide/decision.ts'
 import { andThen, andThenWith, isPromise, type MaybePromise, maybePromise } from '../../maybe-promise.ts'
+import { isListening } from '../../observe/events.ts'
 import type { Key, Keys } from '../../policy-steps.ts'
 import { type Caller, type FindCaller, shownKey } from './caller/caller-key.ts'
 import type { CallerList } from './caller/caller-list.ts'
@@ -104,13 +105,15 @@ function timed<N extends FrameworkArgs>(
   { observe, name, domain = name }: GateSettings<N>,
 ): Evaluate<N> {
   if (observe === undefined) return evaluate
-  return (...asked) => {
+  const timing: Evaluate<N> = (incoming, evaluation) => {
     const began = performance.now()
-    return andThen(evaluate(...asked), (verdict) => {
+    return andThen(evaluate(incoming, evaluation), (verdict) => {
       observe({ type: 'answered', domain, ms: performance.now() - began, layer: 'app' })
       return verdict
     })
   }
+  return (incoming, evaluation) =>
+    isListening(observe, 'answered') ? timing(incoming, evaluation) : evaluate(incoming, evaluation)
 }
 
 /** Whether functions of the options are called before the decision. */

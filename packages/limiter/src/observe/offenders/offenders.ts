@@ -8,9 +8,10 @@ import {
   objectOf,
   wholeFrom,
 } from '../../core/options.ts'
-import type { Event, Observer } from '../events.ts'
+import { type Event, type Observer, observerOf } from '../events.ts'
 import { cutCounts, type KeyCounts, mergeCounts } from './key-counts.ts'
 import { mergedRoutes, routeWithKey, withRoutes } from './key-routes.ts'
+import { keyHash } from './key-table.ts'
 import {
   minuteOf,
   OFFENDER_WINDOWS,
@@ -145,25 +146,30 @@ export function createOffenders(options: OffendersOptions = {}): Offenders {
     if (receipt === undefined) return // a copy of a decision, which does not say whose it is
     turn()
     const route = readRoute(method, path)
+    const routeHash = route === undefined ? 0 : keyHash(route)
     const { steps, outcome } = receipt
     for (let i = 0; i < steps.length; i++) {
       const { rule, key } = steps[i]!
       const watch = watchOf(domain, rule.name)
       if (watch === undefined) leftOut++
       else {
-        watch.all.add(key)
-        if (route !== undefined) watch.routes.add(route)
+        const hash = keyHash(key)
+        watch.all.add(key, hash)
+        if (route !== undefined) watch.routes.add(route, routeHash)
         if (!outcome.figures[i]!.allowed && outcome.degraded !== true) {
-          watch.denied.add(key)
-          if (route !== undefined) watch.deniedOn.add(routeWithKey(route, key))
+          watch.denied.add(key, hash)
+          if (route !== undefined) {
+            const both = routeWithKey(route, key)
+            watch.deniedOn.add(both, keyHash(both))
+          }
         }
       }
     }
   }
   return {
-    observe(event) {
+    observe: observerOf(['decided'], (event) => {
       if (event.type === 'decided' && !event.peek) count(event)
-    },
+    }),
     list(query = {}) {
       checkCall(query, QUERY)
       const { domain, policy, window = '5m', top = 10 } = query
