@@ -18,8 +18,8 @@ interface TraceRequest {
   readonly path: string
 }
 
-/** The first hours of NASA's log of July 1995, gzip (fixtures/traces/README.md of the command line). */
-export const NASA_LOG: string = new URL('../../cli/fixtures/traces/nasa-1995-07-01.log.gz', import.meta.url)
+/** The first hours of NASA's log of July 1995, gzip (fixtures/traces/README.md of the package lab). */
+export const NASA_LOG: string = new URL('../../lab/fixtures/traces/nasa-1995-07-01.log.gz', import.meta.url)
   .pathname
 const LINE = /^(\S+) \S+ \S+ \[(\d+)\/Jul\/1995:([\d:]+) -0400\] "(\S+) ([^ ?]*)[^"]*"/
 
