@@ -5,6 +5,7 @@ import { nearest } from '@sluice/limiter/errors'
 import { dialects } from '@sluice/limiter/respond'
 import { compile } from '@sluice/limiter/rules'
 import { FakeClock } from '@sluice/limiter/testing'
+import { openTelemetry } from '@sluice/service/opentelemetry'
 import { describe, expect, it } from 'vitest'
 import { type Parameter, parametersOf, type Shape } from './option-types.ts'
 
@@ -63,7 +64,16 @@ const DATA: Readonly<Record<string, string>> = {
       'T',
       'Verdict',
     ],
-    ...['LiveHistory', 'LivePolicy', 'LiveSecond', 'LiveSummary', 'LiveWindow', 'OffenderList', 'Rule'],
+    ...[
+      'LiveHistory',
+      'LivePolicy',
+      'LiveSecond',
+      'LiveSummary',
+      'LiveWindow',
+      'OffenderList',
+      'Rule',
+      'EventType',
+    ],
   ]),
   ...because('of the platform or another library', [
     ...[
@@ -74,6 +84,10 @@ const DATA: Readonly<Record<string, string>> = {
       'ExecutionContext',
       'IncomingRequest',
       'Response',
+      'App',
+      'Log',
+      'Metadata',
+      'Registry',
     ],
     ...['TSObjectKeyword'],
   ]),
@@ -95,7 +109,7 @@ const DATA: Readonly<Record<string, string>> = {
       'Key',
       'ObjectHints',
     ],
-    ...['Observer', 'OwnFields', 'Store', 'TSIntersectionType', 'TSFunctionType'],
+    ...['AroundCall', 'Observer', 'OwnFields', 'Store', 'TSIntersectionType', 'TSFunctionType'],
   ]),
   ...because('of every message: the service checks it once', ['WireBounds']),
   ...because('no object', [
@@ -159,6 +173,7 @@ const THEIRS: Readonly<Record<string, unknown>> = {
   Logger: console,
   Timers: globalThis,
   DestinationStream: process.stdout,
+  Telemetry: openTelemetry(),
   RateLimitInfo: {},
 }
 

@@ -5,7 +5,7 @@ import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
 import { ticksOf } from './core/time.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
-import type { Observer } from './observe/events.ts'
+import { isListening, type Observer } from './observe/events.ts'
 import type { Charge, Once, Outcome, Store } from './stores/store.ts'
 
 /** A request that was charged an estimate, and what settles it once. */
@@ -58,19 +58,28 @@ export interface Engine<Async extends boolean = boolean> {
 /**
  * The verbs over a store.
  * @param observe is called with every event: decided, reserved, settled
+ * @param distinct whether the steps of a request never name the same state
  * @example
  * const engine = createEngine(new MemoryStore())
  * const decision = engine.decide('shop', [{ rule, key: 'ada', cost: 1 }], false)
  */
-export function createEngine<Async extends boolean>(store: Store<Async>, observe?: Observer): Engine<Async> {
+export function createEngine<Async extends boolean>(
+  store: Store<Async>,
+  observe?: Observer,
+  distinct = false,
+): Engine<Async> {
+  const merge = distinct ? withIds : merged
   const decide: Engine<Async>['decide'] =
     observe === undefined
-      ? (_domain, steps, peek) => decided(store, steps, peek)
-      : (domain, steps, peek) =>
-          andThen<Decision, Decision, Async>(decided(store, steps, peek), (decision) => {
-            observe({ type: 'decided', domain, decision, peek })
-            return decision
-          })
+      ? (_domain, steps, peek) => decided(store, merge(steps), peek)
+      : (domain, steps, peek) => {
+          const answer = decided(store, merge(steps), peek)
+          if (!isListening(observe, 'decided')) return answer
+          if (store.async)
+            return observedLater(answer as Promise<Decision>, observe, domain, peek) as typeof answer
+          observe({ type: 'decided', domain, decision: answer as Decision, peek })
+          return answer
+        }
   const correct: Engine<Async>['correct'] = (domain, charges, once) => {
     const answer = store.settle(charges, once)
     if (observe === undefined) return answer
@@ -129,6 +138,17 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
   }
 }
 
+async function observedLater(
+  answer: Promise<Decision>,
+  observe: Observer,
+  domain: string,
+  peek: boolean,
+): Promise<Decision> {
+  const decision = await answer
+  observe({ type: 'decided', domain, decision, peek })
+  return decision
+}
+
 function ownReceipt(decision: Decision): Receipt {
   const own = receiptOf(decision)
   if (own === undefined) throw new TypeError('only a decision of a limiter can be refunded')
@@ -137,10 +157,9 @@ function ownReceipt(decision: Decision): Receipt {
 
 function decided<Async extends boolean>(
   store: Store<Async>,
-  asked: readonly Step[],
+  steps: readonly Step[],
   peek: boolean,
 ): MaybePromise<Decision, Async> {
-  const steps = asked.length === 1 && !holdsSlots(asked[0]!) ? asked : merged(asked)
   const answer = store.decide(steps, peek)
   return (
     store.async
@@ -168,19 +187,24 @@ function all<Async extends boolean>(
   ) as MaybePromise<void, Async>
 }
 
-/**
- * One request charges one state once: steps that name the same state become one, with the sum of their costs.
- * Charges that are held get their ids here.
- */
+/** One request charges one state once: steps that name the same state become one, with the sum of their costs. */
 function merged(steps: readonly Step[]): readonly Step[] {
+  if (steps.length === 1) return withIds(steps)
   const kept: Step[] = []
   const place = steps.length > MANY ? placesByState() : placeBySearch
   for (const step of steps) {
     const same = place(kept, step)
-    if (same < 0) kept.push(holdsSlots(step) ? { ...step, chargeId: newChargeId() } : step)
+    if (same < 0) kept.push(step)
     else kept[same] = { ...kept[same]!, cost: Math.min(MAX, kept[same]!.cost + step.cost) }
   }
-  return kept
+  return withIds(kept)
+}
+
+/** Charges that are held get their ids here. */
+function withIds(steps: readonly Step[]): readonly Step[] {
+  return steps.some(holdsSlots)
+    ? steps.map((step) => (holdsSlots(step) ? { ...step, chargeId: newChargeId() } : step))
+    : steps
 }
 
 /** From so many steps on, a table costs less than comparing each with all. */
