@@ -7,6 +7,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./commands/explain.ts')).explain,
   conform: async () => (await import('./commands/conform.ts')).conform,
   simulate: async () => (await import('./commands/simulate.ts')).simulate,
+  load: async () => (await import('./commands/load.ts')).load,
   ban: async () => (await import('./commands/ban.ts')).ban,
   export: async () => (await import('./commands/export.ts')).exportCommand,
   top: async () => (await import('./commands/top.ts')).top,

@@ -1,0 +1,71 @@
+import { Pool } from 'undici'
+import { type LoadAnswer, readCheckAnswer, readHttpAnswer, type TimedAnswer } from './answer.ts'
+import type { AskedRequest } from './request-template.ts'
+
+/** Pools of own addresses that are kept open. */
+const MOST_ADDRESSES = 2_000
+
+export interface SenderOptions {
+  /** Answers are those of `POST /v1/check`. Default false: of any HTTP application. */
+  readonly isCheck?: boolean | undefined
+  /** Most connections at once from one address. */
+  readonly connections: number
+  /** After which a request has failed. */
+  readonly timeoutMs: number
+}
+
+/** Sends requests to one origin, and never throws: what has no answer has failed. */
+export interface Sender {
+  send(request: AskedRequest): Promise<TimedAnswer>
+  /** Ends all at once: what is under way has failed. */
+  stop(): Promise<void>
+}
+
+export function createSender(origin: string, options: SenderOptions): Sender {
+  const pools = new Map<string, Pool>()
+  const { connections, timeoutMs } = options
+  const poolFrom = (from = ''): Pool => {
+    let pool = pools.get(from)
+    if (pool === undefined) {
+      if (pools.size === MOST_ADDRESSES) throw new RangeError(`at most ${MOST_ADDRESSES} addresses`)
+      pool = new Pool(origin, {
+        connections,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+        connect: { timeout: timeoutMs },
+        ...(from !== '' && { localAddress: from }),
+      })
+      pools.set(from, pool)
+    }
+    return pool
+  }
+  return {
+    async send({ method, path, headers, body, from }) {
+      const sent = performance.now()
+      let answer: LoadAnswer
+      try {
+        const {
+          statusCode,
+          headers: fields,
+          body: content,
+        } = await poolFrom(from).request({
+          method: method as 'GET',
+          path,
+          headers,
+          body: body ?? null,
+        })
+        if (options.isCheck) answer = readCheckAnswer(statusCode, await content.text())
+        else {
+          await content.dump()
+          answer = readHttpAnswer(statusCode, fields, Date.now())
+        }
+      } catch {
+        answer = { fate: 'failed', status: 0 }
+      }
+      return { ...answer, sent, received: performance.now() }
+    },
+    async stop() {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()))
+    },
+  }
+}
