@@ -10,13 +10,13 @@ import {
   findFaults,
   hasKeys,
   isOwnTarget,
+  type LoadSender,
+  type LoadShape,
   originOf,
   type RequestTemplate,
   requestMaker,
   ruleCases,
   runLoad,
-  type Sender,
-  type Shape,
   seededRandom,
   statedBound,
   tryRules,
@@ -31,7 +31,7 @@ import type { Io } from '../io.ts'
 import { LOAD_OPTIONS, type LoadValues } from '../load/load-options.ts'
 import { logArrivals, targetOf } from '../load/log-arrivals.ts'
 import { millisecondsIn, numberIn, quotaIn, timeIn } from '../load/numbers.ts'
-import { breachesIn, faultsText, loadText, rulesText } from '../load/reports.ts'
+import { breachesIn, faultsTextOf, loadTextOf, rulesTextOf } from '../load/reports.ts'
 import { chooseDomain, loadRules } from '../rules.ts'
 import { readTraffic } from '../traffic/read-traffic.ts'
 import { UsageError } from '../usage-error.ts'
@@ -88,7 +88,7 @@ a request should have been sent. Exit code 1 says that a limit is not kept. SIGI
 interface Run {
   readonly target: string
   readonly template: RequestTemplate
-  readonly sender: Sender
+  readonly sender: LoadSender
   readonly signal: AbortSignal
   readonly values: LoadValues
   readonly io: Io
@@ -128,7 +128,7 @@ async function loadRun({ target, template, sender, signal, values, io }: Run): P
   ])
   const breaches = breachesIn(figures, findings, bound !== undefined)
   const report = { target, ...figures, findings, breaches }
-  io.stdout.write(values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : loadText(report))
+  io.stdout.write(values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : loadTextOf(report))
   return breaches.length > 0 ? 1 : 0
 }
 
@@ -148,7 +148,7 @@ async function faultsRun({ target, template, sender, signal, values, io }: Run):
   })
   const report = { target, seconds, findings }
   io.stdout.write(
-    values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : faultsText(findings, seconds),
+    values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : faultsTextOf(findings, seconds),
   )
   return findings.some(({ found }) => found) ? 1 : 0
 }
@@ -171,7 +171,7 @@ async function rulesRun({ target, sender, signal, values, io }: Run): Promise<Ex
   })
   const report = { target, rules: results, passed }
   io.stdout.write(
-    values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : rulesText(results, passed),
+    values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : rulesTextOf(results, passed),
   )
   return results.some(({ breaches }) => breaches.length > 0) ? 1 : 0
 }
@@ -215,8 +215,8 @@ function arrivalsIn(
   })
 }
 
-function shapeIn(values: LoadValues): Shape {
-  const kind = (values.shape ?? 'constant') as Shape['kind']
+function shapeIn(values: LoadValues): LoadShape {
+  const kind = (values.shape ?? 'constant') as LoadShape['kind']
   const rate = numberIn('rate', values.rate, [0.01, 100_000]) ?? 100
   const from = numberIn('from', values.from, [0.01, 100_000]) ?? 1
   const size = numberIn('size', values.size, [1, 100_000]) ?? 100

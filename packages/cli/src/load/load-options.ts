@@ -1,8 +1,8 @@
-import type { Shape } from '@sluice/lab'
+import type { LoadShape } from '@sluice/lab'
 import type { CommandOptions, Values } from '../command.ts'
 import { RULES_OPTIONS } from '../rules.ts'
 
-const SHAPES: readonly Shape['kind'][] = ['constant', 'ramp', 'burst', 'herd', 'poisson']
+const SHAPES: readonly LoadShape['kind'][] = ['constant', 'ramp', 'burst', 'herd', 'poisson']
 
 type TextName =
   | 'shape'

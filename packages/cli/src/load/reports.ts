@@ -26,7 +26,7 @@ function foundOf(findings: readonly Finding[]): string[] {
   return findings.flatMap(({ found, fault, evidence }) => (found ? [`${fault}: ${evidence}`] : []))
 }
 
-export function loadText(report: LoadReport): string {
+export function loadTextOf(report: LoadReport): string {
   const { sent, unsent, admitted, refused, failed, seconds, throughput, latencyMs, lateMs } = report
   const { overAdmission: over, statuses, breaches } = report
   return [
@@ -51,7 +51,7 @@ export function loadText(report: LoadReport): string {
   ].join('\n')
 }
 
-export function faultsText(findings: readonly Finding[], seconds: number): string {
+export function faultsTextOf(findings: readonly Finding[], seconds: number): string {
   const rows = findings.map(({ fault, found, evidence }) => {
     const mark = found === undefined ? '?' : found ? '!' : 'ok'
     return `${mark.padEnd(3)} ${fault.padEnd(21)} ${found ? `${FAULTS[fault]}: ${evidence}` : evidence}`
@@ -60,7 +60,7 @@ export function faultsText(findings: readonly Finding[], seconds: number): strin
   return [...rows, '', `${counted(count, 'fault')} found in ${seconds.toFixed(0)} s`, ''].join('\n')
 }
 
-export function rulesText(results: readonly RuleResult[], passed: readonly PassedRule[]): string {
+export function rulesTextOf(results: readonly RuleResult[], passed: readonly PassedRule[]): string {
   const rows = results.map(({ name, burst, acrossEdge, steady, breaches }) => [
     printable(name),
     `${grouped(burst.admitted)} of ${grouped(burst.asked)}`,

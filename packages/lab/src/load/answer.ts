@@ -24,14 +24,14 @@ export interface TimedAnswer extends LoadAnswer {
   readonly received: number
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>
+type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 const READERS: readonly Dialect[] = (['ietf', 'draft-07', 'draft-06', 'github', 'x-ratelimit'] as const).map(
   (name) => dialects[name](),
 )
 
 /** Reads the answer of any HTTP application: refused is 429, or 503 where a limiter says so instead. */
-export function readHttpAnswer(status: number, headers: Headers, nowMs: number): LoadAnswer {
+export function readHttpAnswer(status: number, headers: AnswerHeaders, nowMs: number): LoadAnswer {
   const lookup = lookupIn(headers)
   const figures = figuresIn(lookup, nowMs)
   if (status === 429 || status === 503) {
@@ -84,7 +84,7 @@ function figuresIn(lookup: HeaderLookup, nowMs: number): Pick<LoadAnswer, 'limit
   return {}
 }
 
-function lookupIn(headers: Headers): HeaderLookup {
+function lookupIn(headers: AnswerHeaders): HeaderLookup {
   return (name) => {
     const value = headers[name.toLowerCase()]
     return Array.isArray(value) ? value.join(', ') : value

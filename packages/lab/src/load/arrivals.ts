@@ -11,7 +11,7 @@ export interface Arrival {
 }
 
 /** When requests arrive, whatever becomes of those before: an open loop. Rates are requests a second, durations ms. */
-export type Shape =
+export type LoadShape =
   | { readonly kind: 'constant'; readonly rate: number }
   /** From `from` to `rate`, evenly. */
   | { readonly kind: 'ramp'; readonly from: number; readonly rate: number }
@@ -28,11 +28,11 @@ export type Shape =
  * @example
  * [...arrivalsOf({ kind: 'constant', rate: 4 }, 1_000, Math.random)].map(({ at }) => at) // [0, 250, 500, 750]
  */
-export function* arrivalsOf(shape: Shape, durationMs: number, random: () => number): Generator<Arrival> {
+export function* arrivalsOf(shape: LoadShape, durationMs: number, random: () => number): Generator<Arrival> {
   for (const at of instantsOf(shape, durationMs, random)) yield { at }
 }
 
-function instantsOf(shape: Shape, durationMs: number, random: () => number): Iterable<number> {
+function instantsOf(shape: LoadShape, durationMs: number, random: () => number): Iterable<number> {
   switch (shape.kind) {
     case 'constant':
       return constant(shape.rate, durationMs)

@@ -15,13 +15,13 @@ export interface SenderOptions {
 }
 
 /** Sends requests to one origin, and never throws: what has no answer has failed. */
-export interface Sender {
+export interface LoadSender {
   send(request: AskedRequest): Promise<TimedAnswer>
   /** Ends all at once: what is under way has failed. */
   stop(): Promise<void>
 }
 
-export function createSender(origin: string, options: SenderOptions): Sender {
+export function createSender(origin: string, options: SenderOptions): LoadSender {
   const pools = new Map<string, Pool>()
   const { connections, timeoutMs } = options
   const poolFrom = (from = ''): Pool => {

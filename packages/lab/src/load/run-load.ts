@@ -2,7 +2,7 @@ import type { AdmissionBound } from './admission-bound.ts'
 import { AdmissionCount } from './admission-count.ts'
 import type { TimedAnswer } from './answer.ts'
 import type { Arrival } from './arrivals.ts'
-import type { Sender } from './http-sender.ts'
+import type { LoadSender } from './http-sender.ts'
 import { type Latency, LatencyRecorder } from './latency.ts'
 import { openLoop } from './open-loop.ts'
 import type { AskedRequest } from './request-template.ts'
@@ -10,12 +10,12 @@ import type { AskedRequest } from './request-template.ts'
 /** Keys of which admissions are counted; requests of more are sent all the same, and not checked. */
 const MOST_KEYS = 1_000_000
 
-export interface LoadOptions {
+export interface RunLoadOptions {
   readonly arrivals: Iterable<Arrival> | AsyncIterable<Arrival>
   readonly request: (key: string) => AskedRequest
   /** The key of an arrival that names none. */
   readonly key: () => string
-  readonly sender: Sender
+  readonly sender: LoadSender
   /** What the limit admits; absent: admissions are not checked. */
   readonly bound?: AdmissionBound | undefined
   /** Most requests under way at once; others are not sent, and counted. */
@@ -53,7 +53,7 @@ export interface OverAdmission {
 }
 
 /** Sends requests by a schedule, and holds each answer against the bound while it runs. */
-export async function runLoad(options: LoadOptions): Promise<LoadFigures> {
+export async function runLoad(options: RunLoadOptions): Promise<LoadFigures> {
   const { sender, maxInFlight, signal } = options
   const tally = new LoadTally(options.bound)
   let inFlight = 0

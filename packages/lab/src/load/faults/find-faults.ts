@@ -4,7 +4,7 @@ import { forgedForwardedFor } from './forged.ts'
 import { remainingUntrue } from './remaining.ts'
 import {
   admittedOf,
-  burst,
+  askAtOnce,
   refusedOf,
   returnedIn,
   type Subject,
@@ -68,10 +68,10 @@ async function resultOf(probe: Probe, subject: Subject): Promise<Finding> {
 async function firstBurst(subject: Subject): Promise<{ findings: readonly Finding[]; atOnce: number }> {
   const { stated } = subject
   const asked = Math.ceil(MOST_INSTANCES * stated.capacity) + 20
-  const answers = [await burst(subject, subject.freshKey(), asked)]
+  const answers = [await askAtOnce(subject, subject.freshKey(), asked)]
   if (excess(subject, answers[0]!) > MULTIPLE) {
     await pauseUntil(performance.now() + stated.periodMs / 3, subject.signal) // a window may have ended in the first
-    answers.push(await burst(subject, subject.freshKey(), asked))
+    answers.push(await askAtOnce(subject, subject.freshKey(), asked))
   }
   const times = Math.min(...answers.map((each) => excess(subject, each)))
   const refusals = refusedOf(answers.flat())

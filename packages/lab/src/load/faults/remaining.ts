@@ -1,6 +1,6 @@
 import { pauseUntil } from '../open-loop.ts'
 import { type Finding, type Probe, untried } from './fault.ts'
-import { admittedOf, burst, refusedOf, returnedIn, type Subject, spanOf } from './subject.ts'
+import { admittedOf, askAtOnce, refusedOf, returnedIn, type Subject, spanOf } from './subject.ts'
 
 /** Times of a window; at one of them a window may end between the two questions. */
 const KEYS = 3
@@ -25,7 +25,7 @@ async function compare(subject: Subject, i: number): Promise<Pick<Finding, 'foun
   if (remaining === undefined) return untried('answers do not say what remains')
   if (subject.signal.aborted || first.fate === 'failed') return untried('not answered')
   const asked = Math.min(remaining, 10_000) + 3
-  const answers = await burst(subject, key, asked)
+  const answers = await askAtOnce(subject, key, asked)
   if (answers.some(({ fate }) => fate === 'failed')) return untried('not all requests were answered')
   const admitted = admittedOf(answers).length
   const least = Math.min(remaining, asked)

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { AdmissionBound } from '../admission-bound.ts'
 import type { TimedAnswer } from '../answer.ts'
-import type { Sender } from '../http-sender.ts'
+import type { LoadSender } from '../http-sender.ts'
 import { pauseUntil } from '../open-loop.ts'
 import type { AskedRequest } from '../request-template.ts'
 
@@ -21,7 +21,7 @@ export interface Subject {
 export interface SubjectOptions {
   readonly stated: AdmissionBound
   readonly request: (key: string) => AskedRequest
-  readonly sender: Sender
+  readonly sender: LoadSender
   /** A key that nobody has used, in this run or before. */
   readonly freshKey: () => string
   readonly signal: AbortSignal
@@ -42,14 +42,14 @@ export function subjectOf({ stated, request, sender, freshKey, signal }: Subject
 }
 
 /** Asks `count` times at once. */
-export function burst(subject: Subject, key: string, count: number): Promise<TimedAnswer[]> {
+export function askAtOnce(subject: Subject, key: string, count: number): Promise<TimedAnswer[]> {
   return Promise.all(Array.from({ length: count }, () => subject.ask(key)))
 }
 
 /** Uses all that a new key has. @returns the last refusal; `undefined` where there is none */
 export async function exhaust(subject: Subject, key: string): Promise<TimedAnswer | undefined> {
   for (let tries = 0; tries < 3; tries++) {
-    const refusals = refusedOf(await burst(subject, key, subject.atOnce + 5))
+    const refusals = refusedOf(await askAtOnce(subject, key, subject.atOnce + 5))
     const last = refusals.sort((a, b) => a.received - b.received).at(-1)
     if (last !== undefined) return last
   }

@@ -1,5 +1,5 @@
 import { policyOf } from '@sluice/limiter/algorithms'
-import { canRefuse, type Rule } from '@sluice/limiter/decide'
+import { canRefuse, type OnStoreError, type Rule } from '@sluice/limiter/decide'
 import { type Domain, matchRequest, type Request, type Rules } from '@sluice/limiter/rules'
 import { type AdmissionBound, boundOf } from '../admission-bound.ts'
 import type { AskedRequest } from '../request-template.ts'
@@ -16,6 +16,8 @@ export interface RuleCase {
   readonly aligned: boolean
   /** The most that all limits which the request meets admit at once. */
   readonly atOnce: number
+  /** What happens to a request without the store: the strictest of the limits that it meets decides. */
+  readonly onStoreError: OnStoreError
   /** Whether other callers have other counters. */
   readonly isKeyed: boolean
   request(key: string): AskedRequest
@@ -29,6 +31,8 @@ export interface PassedRule {
 
 /** Requests that one burst may have. */
 const MOST_AT_ONCE = 20_000
+
+const STRICTEST_FIRST: readonly OnStoreError[] = ['closed', 'local', 'open']
 
 /** How the rules' request reaches the target. */
 export type Addressed = (domain: string, request: RuleRequest, key: string) => AskedRequest | string
@@ -64,7 +68,7 @@ function caseOf(rules: Rules, domain: Domain, name: string, addressed: Addressed
   if (bound.capacity > MOST_AT_ONCE) return `more than ${MOST_AT_ONCE} requests are admitted at once`
   const asked = addressed(domain.name, requestOf('0'), '0')
   if (typeof asked === 'string') return asked
-  const others = steps.filter(({ rule }) => canRefuse(rule.role)).map(({ rule }) => rule.plan.capacity)
+  const refusing = steps.flatMap(({ rule }) => (canRefuse(rule.role) ? [rule] : []))
   const other = matchRequest(rules, domain.name, requestOf('1')).steps.find(({ rule }) => rule.name === name)
   return {
     domain: domain.name,
@@ -73,7 +77,8 @@ function caseOf(rules: Rules, domain: Domain, name: string, addressed: Addressed
     rule: step.rule,
     bound,
     aligned: step.rule.plan.algorithm.traits.aligned === true && step.rule.spread === 0,
-    atOnce: Math.min(bound.capacity, ...others),
+    atOnce: Math.min(...refusing.map(({ plan }) => plan.capacity)),
+    onStoreError: STRICTEST_FIRST.find((mode) => refusing.some((rule) => rule.onStoreError === mode))!,
     isKeyed: other !== undefined && other.key !== step.key,
     request: (key) => addressed(domain.name, requestOf(key), key) as AskedRequest,
   }

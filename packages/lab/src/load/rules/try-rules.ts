@@ -2,7 +2,7 @@ import { AdmissionCount } from '../admission-count.ts'
 import type { TimedAnswer } from '../answer.ts'
 import type { Finding } from '../faults/fault.ts'
 import { checkAnswers } from '../faults/find-faults.ts'
-import type { Sender } from '../http-sender.ts'
+import type { LoadSender } from '../http-sender.ts'
 import { openLoop, pauseUntil } from '../open-loop.ts'
 import type { RuleCase } from './rule-case.ts'
 
@@ -14,7 +14,7 @@ const MOST_STEADY_RATE = 200
 const MOST_PERIOD_MS = 10_000
 
 export interface TryOptions {
-  readonly sender: Sender
+  readonly sender: LoadSender
   /** The share by which less than the bound may be admitted. */
   readonly tolerance: number
   /** Edges of windows further away are not waited for. */
