@@ -72,10 +72,9 @@ export class RuleWatch {
       ? all.filter(({ degraded, status }) => degraded || status === 503)
       : all
     const admitted = answers.filter(({ fate }) => fate === 'admitted').length
-    const limited = answers.filter(({ status }) => status === 429).length
-    const unavailable = answers.filter(({ status }) => status === 503).length
-    if (admitted === 0 && limited === 0) return unavailable > 0 ? 'closed' : 'failed'
-    if (limited > 0) return 'local'
+    const refused = answers.filter(({ fate }) => fate === 'refused').length
+    if (admitted === 0) return refused > 0 ? 'closed' : 'failed'
+    if (refused > 0) return 'local'
     return answers.length > nodes * this.rule.atOnce ? 'open' : 'open or local'
   }
 }
