@@ -1,5 +1,7 @@
+/** Traffic in, evidence out: what rules would do with a log, and which limits fit it. */
 export { type DrillOptions, type DrillReport, runDrill } from './drill/run-drill.ts'
 export { restartBy, STORE_FAILURES, type StoreFailure } from './drill/store-failures.ts'
+export { LabError } from './lab-error.ts'
 export { type AdmissionBound, boundOf, statedBound } from './load/admission-bound.ts'
 export { AdmissionCount, type DecidedBetween } from './load/admission-count.ts'
 export type { LoadAnswer, TimedAnswer } from './load/answer.ts'
@@ -10,6 +12,7 @@ export type { SubjectOptions } from './load/faults/subject.ts'
 export { createSender, type LoadSender, type SenderOptions } from './load/http-sender.ts'
 export { seededRandom, zipfRanks } from './load/keys.ts'
 export type { Latency } from './load/latency.ts'
+export { logArrivals } from './load/log-arrivals.ts'
 export { isOwnTarget } from './load/own-target.ts'
 export {
   type AskedRequest,
@@ -21,3 +24,11 @@ export {
 export { asCheck, asRequest, type PassedRule, type RuleCase, ruleCases } from './load/rules/rule-case.ts'
 export { type Admissions, type RuleResult, type TryOptions, tryRules } from './load/rules/try-rules.ts'
 export { type LoadFigures, type OverAdmission, type RunLoadOptions, runLoad } from './load/run-load.ts'
+export { descriptorsFrom } from './simulate/descriptors.ts'
+export type { PolicyReport, SimulationReport } from './simulate/report.ts'
+export { type SimulateOptions, simulate, type TrafficOptions } from './simulate/simulate.ts'
+export type { Unreadable } from './traffic/entry.ts'
+export { FORMATS, type Format } from './traffic/formats.ts'
+export { textLines } from './traffic/line-feed.ts'
+export { HELD_LINES } from './traffic/read-source.ts'
+export { sourcesOf, type TrafficSource } from './traffic/source.ts'

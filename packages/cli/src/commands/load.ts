@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   type AdmissionBound,
+  type Arrival,
   arrivalsOf,
   asCheck,
   asRequest,
@@ -12,6 +13,7 @@ import {
   isOwnTarget,
   type LoadSender,
   type LoadShape,
+  logArrivals,
   originOf,
   type RequestTemplate,
   requestMaker,
@@ -26,14 +28,12 @@ import { algorithms, type Policy, planOf } from '@sluice/limiter/algorithms'
 import { ConfigError } from '@sluice/limiter/errors'
 import { unknownName } from '../arguments.ts'
 import { type Command, defineCommand, type ExitCode } from '../command.ts'
-import { openInput } from '../input.ts'
 import type { Io } from '../io.ts'
+import { openTraffic } from '../lab/traffic.ts'
 import { LOAD_OPTIONS, type LoadValues } from '../load/load-options.ts'
-import { logArrivals, targetOf } from '../load/log-arrivals.ts'
 import { millisecondsIn, numberIn, quotaIn, timeIn } from '../load/numbers.ts'
 import { breachesIn, faultsTextOf, loadTextOf, rulesTextOf } from '../load/reports.ts'
 import { chooseDomain, loadRules } from '../rules.ts'
-import { readTraffic } from '../traffic/read-traffic.ts'
 import { UsageError } from '../usage-error.ts'
 
 const HOUR_MS = 3_600_000
@@ -204,15 +204,30 @@ function arrivalsIn(
   io: Io,
 ): Parameters<typeof runLoad>[0]['arrivals'] {
   if (values.log === undefined) return arrivalsOf(shapeIn(values), durationMs, random)
-  const { bytes } = openInput(values.log, io)
+  return logged(values, target, headers, io)
+}
+
+/** The requests of a log. */
+async function* logged(
+  values: LoadValues,
+  target: string,
+  headers: Readonly<Record<string, string>>,
+  io: Io,
+): AsyncGenerator<Arrival> {
   const speed = numberIn('speed', values.speed, [0.001, 100_000]) ?? 1
   const check = asCheck(new URL(target).pathname)
-  return logArrivals(readTraffic(bytes as AsyncIterable<Buffer>), speed, (request) => {
-    if (isCheck(target)) return check(values.domain ?? '', request)
-    const { method = 'GET', ip = '' } = request
-    const own = Object.entries(headers).map(([name, value]) => [name, value.replaceAll('{key}', ip)])
-    return { method, path: targetOf(request), headers: Object.fromEntries(own) }
-  })
+  const { sources, options, stop } = openTraffic(values.log ?? [], values, io)
+  try {
+    yield* logArrivals(sources, options, speed, (request) => {
+      if (isCheck(target)) return check(values.domain ?? '', request)
+      const { method = 'GET', path = '/', query, ip = '' } = request
+      const own = Object.entries(headers).map(([name, value]) => [name, value.replaceAll('{key}', ip)])
+      const search = query === undefined ? '' : `?${new URLSearchParams(query as Record<string, string>)}`
+      return { method, path: `${path}${search}`, headers: Object.fromEntries(own) }
+    })
+  } finally {
+    stop()
+  }
 }
 
 function shapeIn(values: LoadValues): LoadShape {

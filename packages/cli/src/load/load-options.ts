@@ -1,5 +1,6 @@
 import type { LoadShape } from '@sluice/lab'
 import type { CommandOptions, Values } from '../command.ts'
+import { TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { RULES_OPTIONS } from '../rules.ts'
 
 const SHAPES: readonly LoadShape['kind'][] = ['constant', 'ramp', 'burst', 'herd', 'poisson']
@@ -11,7 +12,6 @@ type TextName =
   | 'size'
   | 'every'
   | 'duration'
-  | 'log'
   | 'speed'
   | 'method'
   | 'body'
@@ -36,7 +36,8 @@ export type LoadValues = { readonly [Name in TextName]?: string } & {
   readonly [Name in ListName]?: readonly string[]
 } & {
   readonly [Name in FlagName]?: boolean
-} & Values<typeof RULES_OPTIONS>
+} & Values<typeof RULES_OPTIONS> &
+  Values<typeof TRAFFIC_OPTIONS>
 
 /** Every option of `sluice load`. */
 export const LOAD_OPTIONS: CommandOptions = {
@@ -51,7 +52,7 @@ export const LOAD_OPTIONS: CommandOptions = {
   size: { type: 'string', value: 'N', help: 'requests of a burst; default 100' },
   every: { type: 'string', value: 'TIME', help: 'time between bursts, or between herds; default 1s' },
   duration: { type: 'string', value: 'TIME', help: 'how long, to 1h; default 10s' },
-  log: { type: 'string', value: 'FILE', help: 'sends the requests of an access log, at its times' },
+  ...TRAFFIC_OPTIONS,
   speed: { type: 'string', value: 'N', help: 'so many times as fast as the log; default 1' },
   method: { type: 'string', value: 'METHOD', help: 'default GET, or POST with a body' },
   header: { type: 'string', multiple: true, value: 'NAME:VALUE', help: 'may be given again' },

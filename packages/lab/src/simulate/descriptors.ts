@@ -1,5 +1,5 @@
 import type { DescriptorQuery, Request } from '@sluice/limiter/rules'
-import { UsageError } from '../usage-error.ts'
+import { LabError } from '../lab-error.ts'
 
 interface ColumnSource {
   readonly key: string
@@ -13,7 +13,9 @@ const REQUEST_COLUMNS = ['ip', 'method', 'path', 'host'] as const
 /**
  * How requests become descriptors: each text is one descriptor of entries `key=COLUMN` or `key='text'` between
  * commas. A request that lacks a column makes no such descriptor.
- * @throws UsageError
+ * @throws LabError for a text that is none
+ * @example
+ * descriptorsFrom(["generic_key='slow',remote_address=ip"])({ ip: '192.0.2.1' })
  */
 export function descriptorsFrom(texts: readonly string[]): (request: Request) => DescriptorQuery[] {
   const descriptors = texts.map((text) => text.split(',').map((entry) => sourceOf(entry, text)))
@@ -29,7 +31,7 @@ export function descriptorsFrom(texts: readonly string[]): (request: Request) =>
 
 function sourceOf(entry: string, text: string): ColumnSource {
   const [, key, literal, column] = /^([^=]+)=(?:'(.*)'|([^']+))$/.exec(entry) ?? []
-  if (key === undefined) throw new UsageError(`--descriptor ${text}: write key=COLUMN, or key='text'`)
+  if (key === undefined) throw new LabError(`descriptor ${text}: write key=COLUMN, or key='text'`)
   return { key, column: column ?? '', ...(literal !== undefined && { literal }) }
 }
 

@@ -1,15 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, describe, expect, it } from 'vitest'
-import { runLine } from '../testing.ts'
+import { compile } from '@sluice/limiter/rules'
+import { loadText } from '@sluice/rulebook'
+import { describe, expect, it } from 'vitest'
+import { sourcesOf } from '../traffic/source.ts'
 import type { SimulationReport } from './report.ts'
+import { type SimulateOptions, simulate as simulateTraffic } from './simulate.ts'
 
 const traces = fileURLToPath(new URL('../../fixtures/traces/', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'sluice-traces-'))
-afterAll(() => rmSync(folder, { recursive: true }))
 
 /** The table of fixtures/traces/README.md. */
 const TABLE = [
@@ -107,24 +107,21 @@ interface Rule {
   readonly algorithm: string
 }
 
-async function simulate(file: string, rules: readonly Rule[], ...more: string[]): Promise<SimulationReport> {
+function simulate(
+  file: string,
+  rules: readonly Rule[],
+  more: Partial<SimulateOptions> = {},
+): Promise<SimulationReport> {
   const text = rules.map(
     ({ name, key, limit, algorithm }) =>
       `  - { name: ${name}, key: ${key}, limit: ${limit}, algorithm: ${algorithm} }\n`,
   )
-  const path = join(folder, 'rules.yaml')
-  writeFileSync(path, `domain: replay\nlimits:\n${text.join('')}`)
-  const { code, out, err } = await runLine([
-    'simulate',
-    path,
-    '--log',
-    join(traces, file),
-    '--format',
-    'json',
+  const domains = loadText(`domain: replay\nlimits:\n${text.join('')}`)
+  return simulateTraffic(sourcesOf([join(traces, file)]), {
+    rules: compile(domains),
+    domain: domains[0]!,
     ...more,
-  ])
-  expect({ code, err }).toEqual({ code: 0, err: '' })
-  return JSON.parse(out) as SimulationReport
+  })
 }
 
 describe.each(TABLE)('$file', ({ file, requests, clients, second, minute, client }) => {
@@ -237,7 +234,7 @@ describe('a replay', () => {
       else denied++
     }
     const rule = { name: 'tokens', key: '[tenant]', limit: `${limit}/minute`, algorithm: 'fixed-window' }
-    const report = await simulate(file, [rule], '--cost-column', 'input_tokens+output_tokens')
+    const report = await simulate(file, [rule], { cost: ['input_tokens', 'output_tokens'] })
     expect(denied).toBeGreaterThan(0)
     expect(report.policies).toMatchObject([{ denied, top: [{ key: 'code', denied }] }])
   })
@@ -245,9 +242,9 @@ describe('a replay', () => {
   it('holds no more lines than it may, and sorts the Apache log as well within one of its hours', async () => {
     const rule = { name: 'address', key: '[ip]', limit: '50/minute', algorithm: 'fixed-window' }
     const whole = await simulate('apache-combined-2015.log.gz', [rule])
-    const held = await simulate('apache-combined-2015.log.gz', [rule], '--held-lines', '600')
+    const held = await simulate('apache-combined-2015.log.gz', [rule], { held: 600 })
     expect(held).toEqual(whole)
-    const few = await simulate('apache-combined-2015.log.gz', [rule], '--held-lines', '20')
+    const few = await simulate('apache-combined-2015.log.gz', [rule], { held: 20 })
     expect(few.late).toBeGreaterThan(0)
     expect(few.requests).toBe(9_999)
   })

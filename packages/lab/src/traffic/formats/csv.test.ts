@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { csvParser, readHeader } from './csv.ts'
+import { readLine } from '../reading.test-support.ts'
+import { csvReader, readHeader } from './csv.ts'
 
+const csvParser = (columns: readonly string[]) => (text: string) => readLine(csvReader(columns), text)
 const parse = csvParser(['t_ms', 'key', 'input_tokens'])
 
 describe('the header of a CSV', () => {

@@ -1,5 +1,4 @@
-import type { Decision } from '@sluice/limiter'
-import { receiptOf } from '@sluice/limiter/decide'
+import type { Step } from '@sluice/limiter/decide'
 import type { PolicyReport } from './report.ts'
 
 const TOP = 10
@@ -15,13 +14,14 @@ export class SimulationTally {
     for (const name of names) this.#count(name)
   }
 
-  add(decision: Decision, missing: readonly string[]): void {
+  /** @param admits whether the step alone would admit it */
+  add(steps: readonly Step[], admits: (step: number) => boolean, missing: readonly string[]): void {
     for (const name of missing) this.#count(name).missingKey++
-    const { steps = [], outcome } = receiptOf(decision) ?? {}
-    for (const [i, { rule, key }] of steps.entries()) {
+    for (let i = 0; i < steps.length; i++) {
+      const { rule, key } = steps[i]!
       const count = this.#count(rule.name)
       count.matched++
-      if (outcome!.figures[i]!.allowed) continue
+      if (admits(i)) continue
       count.denied++
       const before = count.keys.get(key)
       if (before !== undefined || count.keys.size < MAX_KEYS) count.keys.set(key, (before ?? 0) + 1)
@@ -36,10 +36,7 @@ export class SimulationTally {
       denied,
       deniedShare: matched === 0 ? 0 : denied / matched,
       missingKey,
-      top: [...keys]
-        .sort(([a, deniedA], [b, deniedB]) => deniedB - deniedA || (a < b ? -1 : 1))
-        .slice(0, TOP)
-        .map(([key, times]) => ({ key, denied: times })),
+      top: topOf(keys, TOP).map(([key, times]) => ({ key, denied: times })),
     }))
   }
 
@@ -59,4 +56,9 @@ interface Count {
   missingKey: number
   /** How often each was denied. */
   readonly keys: Map<string, number>
+}
+
+/** The most frequent, most frequent first; those that are equal in the order of their names. */
+export function topOf(counts: ReadonlyMap<string, number>, most: number): [string, number][] {
+  return [...counts].sort(([a, timesA], [b, timesB]) => timesB - timesA || (a < b ? -1 : 1)).slice(0, most)
 }

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { readAccessLog } from './access-log.ts'
+import { readLine } from '../reading.test-support.ts'
+import { accessLogReader } from './access-log.ts'
+
+function readAccessLog(text: string, format: 'common' | 'combined' | 'either'): ReturnType<typeof readLine> {
+  return readLine(accessLogReader(format), text)
+}
 
 const LINE =
   '192.0.2.1 - ada [17/May/2015:10:05:03 +0000] "GET /search?q=tea&q2=%2B HTTP/1.1" 200 512 "https://a.example/" "curl/8"'
@@ -43,7 +48,6 @@ describe('a line of an access log', () => {
         ip: '2001:db8::1',
         method: 'GET',
         path: '/',
-        headers: {},
         attributes: { status: 304, bytes: 0 },
       },
     })

@@ -3,10 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { Sorter } from './sorter.ts'
 
 function sorted(times: readonly number[], capacity: number): { at: number[]; lines: number[]; late: number } {
-  const sorter = new Sorter(capacity)
-  const out = times.flatMap((at, line) => sorter.push({ line, at, request: {} }))
-  out.push(...sorter.flush())
-  return { at: out.map(({ at }) => at), lines: out.map(({ line }) => line), late: sorter.late }
+  const sorter = new Sorter<{ line: number }>(capacity)
+  const out = times.map((at, line) => sorter.push(at, -1, { line })).filter((batch) => batch !== undefined)
+  out.push(sorter.flush())
+  return {
+    at: out.flatMap(({ at }) => [...at]),
+    lines: out.flatMap(({ made }) => made.map(({ line }) => line)),
+    late: sorter.late,
+  }
 }
 
 describe('the sorter', () => {

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { linesOf, MAX_LINE, unzipped } from './lines.ts'
+import { MAX_LINE, textLines } from './line-feed.ts'
+import { unpacked } from './unpacked.ts'
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size)
@@ -8,7 +9,7 @@ async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
 
 async function lines(text: string | Buffer, size = 7): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = []
-  for await (const line of linesOf(unzipped(inChunks(Buffer.from(text as string), size)))) found.push(line)
+  for await (const line of textLines(unpacked(inChunks(Buffer.from(text as string), size)))) found.push(line)
   return found
 }
 
