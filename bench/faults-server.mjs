@@ -15,6 +15,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 
 const limit = 10
 const windowMs = 2_000
+const algorithm = 'sliding-window-counter'
 const port = Number(process.env.PORT ?? 0)
 
 function expressApp(middleware, setUp = () => undefined) {
@@ -63,7 +64,8 @@ function flexible() {
       .catch((result) => response.set(headersOf(result)).status(429).send('Too Many Requests'))
 }
 
-const expressRateLimit = () => rateLimit({ windowMs, limit, standardHeaders: 'draft-8', legacyHeaders: false })
+const expressRateLimit = () =>
+  rateLimit({ windowMs, limit, standardHeaders: 'draft-8', legacyHeaders: false })
 
 const servers = {
   'express-rate-limit': () => expressApp(expressRateLimit()),
@@ -75,8 +77,10 @@ const servers = {
   'hono-rate-limiter': () =>
     honoApp(rateLimiter({ windowMs, limit, keyGenerator: (c) => c.env.incoming.socket.remoteAddress })),
   'Sluice for Express': () => expressApp(sluiceExpress({ limit, windowMs })),
-  'Sluice for Fastify': () => fastifyApp(sluiceFastify, { max: limit, timeWindow: windowMs }),
-  'Sluice for Hono': () => honoApp(sluiceHono({ limit, windowMs })),
+  'Sluice for Express, sliding': () => expressApp(sluiceExpress({ limit, windowMs, algorithm })),
+  'Sluice for Fastify, sliding': () =>
+    fastifyApp(sluiceFastify, { max: limit, timeWindow: windowMs, algorithm }),
+  'Sluice for Hono, sliding': () => honoApp(sluiceHono({ limit, windowMs, algorithm })),
 }
 
 const name = process.argv[2]

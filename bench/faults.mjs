@@ -126,7 +126,12 @@ const subjects = [
   ['express-rate-limit', erl, nodeServer('express-rate-limit'), addresses],
   ['… with `trust proxy`', erl, nodeServer('express-rate-limit, trust proxy'), addresses],
   ['… in 2 processes', erl, nodeServer('express-rate-limit, 2 processes'), addresses],
-  ['rate-limiter-flexible', versionOf('rate-limiter-flexible'), nodeServer('rate-limiter-flexible'), addresses],
+  [
+    'rate-limiter-flexible',
+    versionOf('rate-limiter-flexible'),
+    nodeServer('rate-limiter-flexible'),
+    addresses,
+  ],
   ['@fastify/rate-limit', versionOf('@fastify/rate-limit'), nodeServer('@fastify/rate-limit'), addresses],
   ['hono-rate-limiter', versionOf('hono-rate-limiter'), nodeServer('hono-rate-limiter'), addresses],
   ...(process.env.RATELIMIT
@@ -134,8 +139,9 @@ const subjects = [
     : []),
   ['Sluice service', sluiceVersion, serve, userAs('/v1/check', ours, '10/2s', ['--burst', '10'])],
   ['Sluice for Express', sluiceVersion, nodeServer('Sluice for Express'), addresses],
-  ['Sluice for Fastify', sluiceVersion, nodeServer('Sluice for Fastify'), addresses],
-  ['Sluice for Hono', sluiceVersion, nodeServer('Sluice for Hono'), addresses],
+  ['… with `sliding-window-counter`', sluiceVersion, nodeServer('Sluice for Express, sliding'), addresses],
+  ['… for Fastify', sluiceVersion, nodeServer('Sluice for Fastify, sliding'), addresses],
+  ['… for Hono', sluiceVersion, nodeServer('Sluice for Hono, sliding'), addresses],
 ]
 
 async function freePort() {
@@ -194,7 +200,10 @@ try {
   if (wanted.length === 0)
     writeFileSync(
       page,
-      text.replace(/(<!-- faults: .*? -->\n).*?(<!-- \/faults -->)/s, (_all, begin, end) => `${begin}\n${tableOf(results)}\n\n${end}`),
+      text.replace(
+        /(<!-- faults: .*? -->\n).*?(<!-- \/faults -->)/s,
+        (_all, begin, end) => `${begin}\n${tableOf(results)}\n\n${end}`,
+      ),
     )
 } finally {
   for (const child of children) stop(child)

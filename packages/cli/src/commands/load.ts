@@ -64,16 +64,19 @@ a request should have been sent. Exit code 1 says that a limit is not kept. SIGI
       throw new UsageError(
         `${new URL(target).hostname} is not this machine: if you may load it, say so with --target-is-mine ${new URL(target).hostname}`,
       )
-    const leaving = new AbortController()
-    const leave = (): void => leaving.abort()
-    io.on('SIGINT', leave)
-    io.on('SIGTERM', leave)
     const template = templateOf(target, values)
     const sender = createSender(originOf(template), {
       isCheck: isCheck(target),
       connections: numberIn('connections', values.connections, [1, 1_000]) ?? 100,
       timeoutMs: timeIn('timeout', values.timeout, [1, 60_000]) ?? 10_000,
     })
+    const leaving = new AbortController()
+    const leave = (): void => {
+      leaving.abort()
+      void sender.stop()
+    }
+    io.on('SIGINT', leave)
+    io.on('SIGTERM', leave)
     try {
       const run = values.rules !== undefined ? rulesRun : values['find-faults'] ? faultsRun : loadRun
       return await run({ target, template, sender, signal: leaving.signal, values, io })

@@ -27,10 +27,11 @@ function foundOf(findings: readonly Finding[]): string[] {
 }
 
 export function loadTextOf(report: LoadReport): string {
-  const { sent, unsent, admitted, refused, failed, seconds, throughput, latencyMs, lateMs } = report
+  const { sent, unsent, admitted, refused, failed, unanswered, seconds, throughput, latencyMs, lateMs } =
+    report
   const { overAdmission: over, statuses, breaches } = report
   return [
-    `${counted(sent, 'request')} in ${seconds.toFixed(1)} s: ${grouped(admitted)} admitted, ${grouped(refused)} refused, ${grouped(failed)} failed`,
+    `${counted(sent, 'request')} in ${seconds.toFixed(1)} s: ${grouped(admitted)} admitted, ${grouped(refused)} refused, ${grouped(failed)} failed${unanswered > 0 ? `, ${grouped(unanswered)} unanswered` : ''}`,
     `answers a second   ${grouped(Math.round(throughput))}`,
     `statuses           ${Object.entries(statuses)
       .map(([status, count]) => `${status === '0' ? 'none' : status}: ${grouped(count)}`)

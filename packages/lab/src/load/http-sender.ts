@@ -23,8 +23,10 @@ export interface LoadSender {
 
 export function createSender(origin: string, options: SenderOptions): LoadSender {
   const pools = new Map<string, Pool>()
+  let stopped = false
   const { connections, timeoutMs } = options
   const poolFrom = (from = ''): Pool => {
+    if (stopped) throw new Error('stopped')
     let pool = pools.get(from)
     if (pool === undefined) {
       if (pools.size === MOST_ADDRESSES) throw new RangeError(`at most ${MOST_ADDRESSES} addresses`)
@@ -65,6 +67,7 @@ export function createSender(origin: string, options: SenderOptions): LoadSender
       return { ...answer, sent, received: performance.now() }
     },
     async stop() {
+      stopped = true
       await Promise.all([...pools.values()].map((pool) => pool.destroy()))
     },
   }

@@ -32,6 +32,8 @@ export interface LoadFigures {
   readonly admitted: number
   readonly refused: number
   readonly failed: number
+  /** Under way when the run was ended. */
+  readonly unanswered: number
   /** How many answers had each status; 0 is none at all. */
   readonly statuses: Readonly<Record<string, number>>
   /** Answers a second. */
@@ -58,7 +60,6 @@ export async function runLoad(options: RunLoadOptions): Promise<LoadFigures> {
   const tally = new LoadTally(options.bound)
   let inFlight = 0
   let allAnswered = (): void => undefined
-  signal?.addEventListener('abort', () => void sender.stop(), { once: true })
   const start = performance.now()
   const lateMs = await openLoop(
     options.arrivals,
@@ -75,11 +76,13 @@ export async function runLoad(options: RunLoadOptions): Promise<LoadFigures> {
     signal,
   )
   const elapsedMs = performance.now() - start
-  if (inFlight > 0)
+  if (inFlight > 0 && !signal?.aborted) {
     await new Promise<void>((resolve) => {
       allAnswered = resolve
+      signal?.addEventListener('abort', () => resolve(), { once: true })
     })
-  return tally.figures(elapsedMs, lateMs)
+  }
+  return tally.figures(elapsedMs, lateMs, inFlight)
 }
 
 class LoadTally {
@@ -113,14 +116,15 @@ class LoadTally {
     count?.[fate](answer)
   }
 
-  figures(elapsedMs: number, lateMs: number): LoadFigures {
+  figures(elapsedMs: number, lateMs: number, unanswered: number): LoadFigures {
     const { admitted, refused, failed } = this.#fates
     const seconds = elapsedMs / 1_000
     return {
       seconds,
-      sent: admitted + refused + failed,
+      sent: admitted + refused + failed + unanswered,
       unsent: this.unsent,
       ...this.#fates,
+      unanswered,
       statuses: Object.fromEntries([...this.#statuses].sort(([a], [b]) => a - b)),
       throughput: (admitted + refused) / seconds,
       latencyMs: this.#latency.summary(),

@@ -9,7 +9,7 @@ export const FAULTS = {
   'remaining-untrue': 'says that more, or less, remains than it then admits',
   'status-503': 'answers 503, the status of a broken server, instead of 429',
   'limit-per-instance':
-    'admits a multiple of the limit at once, as several instances do that do not share counters',
+    'admits more than the limit at once, as several instances do that do not share counters',
   'forged-forwarded-for': 'gives a new quota for each address that a client writes into a header',
   'refusals-prolong': 'refused requests count, so whoever goes on asking is never admitted again',
 } as const

@@ -24,10 +24,9 @@ const PROBES: readonly Probe[] = [
   refusalsProlong,
 ]
 
-/** More than so many times the limit at once are several instances, and no rounding. */
-const MULTIPLE = 1.5
-/** How many instances can be told apart. */
-const MOST_INSTANCES = 4
+/** Bursts of so many times the limit, at different times of a window: in one of them a window may end. */
+const BURSTS = 3
+const TIMES = 4
 
 export interface FaultReport {
   readonly seconds: number
@@ -42,7 +41,7 @@ export interface FaultReport {
 export async function findFaults(options: SubjectOptions): Promise<FaultReport> {
   const start = performance.now()
   const subject = subjectOf(options)
-  const { findings, atOnce } = await firstBurst(subject)
+  const { findings, atOnce } = await firstBursts(subject)
   const measured = { ...subject, atOnce }
   const probed = await Promise.all(PROBES.map((probe) => resultOf(probe, measured)))
   const order = Object.keys(FAULTS) as FaultName[]
@@ -64,39 +63,40 @@ async function resultOf(probe: Probe, subject: Subject): Promise<Finding> {
   return { fault: probe.fault, ...(late ? { found: undefined, evidence: 'the time was over' } : result) }
 }
 
-/** What a burst of several times the limit shows. */
-async function firstBurst(subject: Subject): Promise<{ findings: readonly Finding[]; atOnce: number }> {
-  const { stated } = subject
-  const asked = Math.ceil(MOST_INSTANCES * stated.capacity) + 20
-  const answers = [await askAtOnce(subject, subject.freshKey(), asked)]
-  if (excess(subject, answers[0]!) > MULTIPLE) {
-    await pauseUntil(performance.now() + stated.periodMs / 3, subject.signal) // a window may have ended in the first
-    answers.push(await askAtOnce(subject, subject.freshKey(), asked))
-  }
-  const times = Math.min(...answers.map((each) => excess(subject, each)))
-  const refusals = refusedOf(answers.flat())
-  const failed = answers.flat().length - refusals.length - admittedOf(answers.flat()).length
+/** What bursts of several times the limit show. */
+async function firstBursts(subject: Subject): Promise<{ findings: readonly Finding[]; atOnce: number }> {
+  const { stated, signal } = subject
+  const asked = TIMES * stated.capacity + 20
+  const bursts = await Promise.all(
+    Array.from({ length: BURSTS }, async (_, i) => {
+      await pauseUntil(performance.now() + (stated.periodMs * i) / BURSTS, signal)
+      return askAtOnce(subject, subject.freshKey(), asked)
+    }),
+  )
+  const more = bursts.filter(
+    (answers) => admittedOf(answers).length > stated.capacity + returnedIn(subject, spanOf(answers)),
+  )
+  const most = Math.max(...bursts.map((answers) => admittedOf(answers).length))
+  const isMore = more.length > 1
+  const all = bursts.flat()
+  const refusals = refusedOf(all)
   const unavailable = refusals.filter(({ status }) => status === 503).length
   const silent = refusals.filter(({ retryAfterMs }) => retryAfterMs === undefined).length
   const of = `of ${refusals.length} refusals`
   const refused = (found: boolean): boolean | undefined => (refusals.length === 0 ? undefined : found)
-  const admitted = admittedOf(answers.at(-1)!).length
+  const isSlow = bursts.every((answers) => spanOf(answers) > stated.periodMs / 2)
+  const isSilent = all.filter(({ fate }) => fate === 'failed').length > all.length / 2
+  const problem = isSilent ? 'most requests were not answered' : isSlow ? 'answers took too long' : undefined
   return {
-    atOnce: Math.max(stated.capacity, ...(times > MULTIPLE ? [admitted] : [])),
+    atOnce: isMore ? most : stated.capacity,
     findings: [
       { fault: 'status-503', found: refused(unavailable > 0), evidence: `${unavailable} ${of}` },
       { fault: 'no-retry-after', found: refused(silent > 0), evidence: `missing in ${silent} ${of}` },
       {
         fault: 'limit-per-instance',
-        found: failed > asked / 2 ? undefined : times > MULTIPLE,
-        evidence: `${admitted} admitted at once, where ${stated.capacity} may be`,
+        found: problem === undefined ? isMore : undefined,
+        evidence: problem ?? `${most} admitted at once, where ${stated.capacity} may be`,
       },
     ],
   }
-}
-
-/** How many times what a new key may have was admitted. */
-function excess(subject: Subject, answers: readonly Parameters<typeof spanOf>[0][number][]): number {
-  const returned = returnedIn(subject, spanOf(answers)) - 1
-  return (admittedOf(answers).length - returned) / subject.stated.capacity
 }

@@ -2,7 +2,8 @@ import { pauseUntil } from '../open-loop.ts'
 import { type Probe, untried } from './fault.ts'
 import { admittedOf, exhaust, returnedIn, type Subject, spanOf } from './subject.ts'
 
-const ASKED = 10
+/** Times the limit. */
+const TIMES_ASKED = 4
 
 const HEADERS: Readonly<Record<string, (address: string) => string>> = {
   'x-forwarded-for': (address) => address,
@@ -15,7 +16,9 @@ export const forgedForwardedFor: Probe = {
   async run(subject) {
     const found: string[] = []
     for (const [name, written] of Object.entries(HEADERS)) {
-      const headersOf = (i: number): Record<string, string> => ({ [name]: written(`198.51.100.${1 + i}`) })
+      const headersOf = (i: number): Record<string, string> => ({
+        [name]: written(`10.9.${i >> 8}.${i & 255}`),
+      })
       // A window may end in one of two tries, not in both.
       const both = [await getsMore(subject, headersOf), await laterGetsMore(subject, headersOf)]
       if (both.includes(undefined)) return untried('no request was refused')
@@ -44,6 +47,8 @@ async function getsMore(
   const key = subject.freshKey()
   const refusal = await exhaust(subject, key)
   if (refusal === undefined) return undefined
-  const answers = await Promise.all(Array.from({ length: ASKED }, (_, i) => subject.ask(key, headersOf(i))))
+  const answers = await Promise.all(
+    Array.from({ length: TIMES_ASKED * subject.stated.capacity }, (_, i) => subject.ask(key, headersOf(i))),
+  )
   return admittedOf(answers).length > returnedIn(subject, spanOf([refusal, ...answers]))
 }
