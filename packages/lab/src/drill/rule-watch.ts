@@ -4,7 +4,7 @@ import type { TimedAnswer } from '../load/answer.ts'
 import type { LoadSender } from '../load/http-sender.ts'
 import type { RuleCase } from '../load/rules/rule-case.ts'
 
-/** What a rule was seen to do without its store. `open or local`: its limit is too large to tell these apart. */
+/** What a rule was seen to do without its store. `open or local`: its limit is too large to see which. */
 export type SeenMode = OnStoreError | 'open or local' | 'failed'
 
 /** A limit up to here is used up to look at its rule. */

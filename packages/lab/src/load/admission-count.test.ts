@@ -48,7 +48,7 @@ async function traffic(policy: Policy, seed: number, gapUs = 20_000): Promise<De
   return decided
 }
 
-/** As a client does: told of requests when they are sent, and of answers as they come. */
+/** As a client does: requests count from when they are sent, and answers as they come. */
 function counted(decided: readonly Decided[], bound: AdmissionBound): AdmissionCount {
   const count = new AdmissionCount(bound)
   const events = decided.flatMap((each) => [

@@ -35,7 +35,7 @@ export async function startFaulty(
         .setHeader('x-ratelimit-reset', Math.ceil(waitMs / 1_000))
     if (!admitted) {
       response.statusCode = fault === 'status-503' ? 503 : 429
-      if (fault !== 'no-retry-after') response.setHeader('retry-after', told(fault, waitMs))
+      if (fault !== 'no-retry-after') response.setHeader('retry-after', statedWait(fault, waitMs))
     }
     response.end()
   })
@@ -65,7 +65,7 @@ function remainingOf(fault: FaultName | undefined, limit: number, used: number):
   return fault === 'remaining-untrue' ? limit : Math.max(0, limit - used)
 }
 
-function told(fault: FaultName | undefined, waitMs: number): number {
+function statedWait(fault: FaultName | undefined, waitMs: number): number {
   const seconds = Math.ceil(waitMs / 1_000)
   if (fault === 'wait-too-short') return Math.max(0, seconds - 2)
   return fault === 'wait-too-long' ? seconds + 5 : seconds

@@ -7,7 +7,7 @@ import { exhaust, isAdmitted, type Subject } from './subject.ts'
 const KEYS = 6
 /** Longer waits are not waited for. */
 const MOST_WAIT_MS = 45_000
-/** Told where the whole seconds of Retry-After round it up to no less. */
+/** Milliseconds by which a wait may seem too long, beside the rounding of Retry-After. */
 const NOISE_MS = 50
 
 export const waitTooShort: Probe = {
@@ -16,10 +16,10 @@ export const waitTooShort: Probe = {
     const tries = await Promise.all(Array.from({ length: KEYS }, (_, i) => obey(subject, i)))
     const kept = tries.filter((each) => each !== undefined)
     const broken = kept.find(({ again }) => again.fate === 'refused')
-    if (kept.length === 0) return untried('no refusal told a wait of less than 45 s')
+    if (kept.length === 0) return untried('no refusal stated a wait of less than 45 s')
     if (broken === undefined) return { found: false, evidence: `${kept.length} waits were obeyed and kept` }
     const asked = Math.round(broken.again.sent - broken.refusal.received)
-    const evidence = `told to wait ${broken.refusal.retryAfterMs} ms, asked again after ${asked} ms, and was refused`
+    const evidence = `was to wait ${broken.refusal.retryAfterMs} ms, asked again after ${asked} ms, and was refused`
     return { found: true, evidence }
   },
 }
@@ -48,7 +48,7 @@ export const waitTooLong: Probe = {
       Array.from({ length: KEYS }, (_, i) => impatient(subject, (i + 1) / (KEYS + 2))),
     )
     const asked = tries.filter((each) => each !== undefined)
-    if (asked.length === 0) return untried('no refusal told a wait that is long enough to be tried')
+    if (asked.length === 0) return untried('no refusal stated a wait that is long enough to be tried')
     const early = asked.find(({ refusal, again }) => {
       const elapsed = again.received - refusal.sent
       const slack = (refusal.roundedByMs ?? 0) + NOISE_MS
@@ -57,7 +57,7 @@ export const waitTooLong: Probe = {
     if (early === undefined)
       return { found: false, evidence: `asked ${asked.length} times before its wait was over` }
     const elapsed = Math.round(early.again.received - early.refusal.sent)
-    const evidence = `told to wait ${early.refusal.retryAfterMs} ms, and was admitted after ${elapsed} ms`
+    const evidence = `was to wait ${early.refusal.retryAfterMs} ms, and was admitted after ${elapsed} ms`
     return { found: true, evidence }
   },
 }

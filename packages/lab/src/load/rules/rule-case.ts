@@ -102,7 +102,7 @@ export const asCheck =
 
 /**
  * As a request of its own.
- * @param ipHeader by which the target is told the client's address, as behind a trusted proxy
+ * @param ipHeader in which the target takes the client's address, as behind a trusted proxy
  */
 export const asRequest =
   (ipHeader: string | undefined): Addressed =>

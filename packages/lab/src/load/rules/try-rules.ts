@@ -10,7 +10,7 @@ import type { RuleCase } from './rule-case.ts'
 const BEYOND = 20
 const STEADY_MS = 4_000
 const MOST_STEADY_RATE = 200
-/** Keys whose windows are longer are not asked after waits. */
+/** With a longer period, waits are not tried. */
 const MOST_PERIOD_MS = 10_000
 
 export interface TryOptions {
@@ -113,6 +113,8 @@ class Series {
   readonly #key: string
   readonly #options: TryOptions
   readonly #count: AdmissionCount
+  /** Of the results before. */
+  #wrongRefusals = 0
 
   constructor(subject: RuleCase, key: string, options: TryOptions) {
     this.#subject = subject
@@ -149,7 +151,9 @@ class Series {
   }
 
   result(answers: readonly TimedAnswer[], least: number): Admissions {
-    const { overAtLeast, overAtMost, wrongRefusals } = this.#count
+    const { overAtLeast, overAtMost } = this.#count
+    const wrongRefusals = this.#count.wrongRefusals - this.#wrongRefusals
+    this.#wrongRefusals += wrongRefusals
     const admitted = answers.filter(({ fate }) => fate === 'admitted').length
     return { asked: answers.length, admitted, least, overAtLeast, overAtMost, wrongRefusals }
   }
