@@ -72,9 +72,10 @@ export const drill: Command = defineCommand({
     ...RULES_OPTIONS,
     format: { type: 'string', value: 'FORMAT', choices: ['text', 'json'], help: 'text (default) or json' },
   },
-  notes: `COMMAND is started with SLUICE_STORE, the address of a relay to the store, and with SLUICE_HTTP, PORT and
-SLUICE_ADMIN, where it is to listen. The relay hangs, cuts, slows, half-opens, resets and restarts what goes through it.
-Counters are written under names that no real client has. Exit code 1 says that a rule differs from what it states.`,
+  notes: `COMMAND is started with SLUICE_STORE, the address of a relay to the store, and with SLUICE_HTTP, PORT
+and SLUICE_ADMIN, where it is to listen. The relay hangs, cuts, slows, half-opens, resets and restarts
+what goes through it. Counters are written for keys that no real client has. Exit code 1 says that a rule
+differs from what it states.`,
   async run(command, values, io) {
     if (command.length === 0)
       throw new UsageError('name the command behind --, such as -- npx sluice serve rules')

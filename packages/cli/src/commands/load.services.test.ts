@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rateLimit } from '@sluice/limiter/adapters/node'
+import { compile } from '@sluice/limiter/rules'
+import { loadRulebook } from '@sluice/rulebook'
 import { createService } from '@sluice/service'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { main } from '../main.ts'
@@ -86,6 +88,30 @@ describe('sluice load --rules (Acceptance 14.1)', () => {
     expect(code).toBe(1)
     expect(broken.map(({ name }) => name)).toEqual(ALL)
     for (const { name, breaches } of broken) expect(breaches.join(), name).toContain(words)
+  })
+})
+
+describe('sluice load --rules, of an application', () => {
+  it('tries the limits by addresses and headers, and lists those that only the application knows', async () => {
+    const path = rulesFile(
+      'app.yaml',
+      `
+domain: app
+limits:
+  - { name: address, when: { path: /a }, key: [ip], limit: 10/s, algorithm: sliding-window-log }
+  - { name: header, when: { path: /b }, key: ["header:x-key"], limit: 5/s }
+  - { name: user, when: { path: /c }, key: [user], limit: 5/s }
+`,
+    )
+    const limit = rateLimit({ rules: compile(await loadRulebook([path])), domain: 'app', trustProxy: false })
+    const target = await serverOf(async (request, response) => {
+      if (await limit(request, response)) response.end('hello')
+    })
+    const { code, out } = await runLine(['load', target, '--rules', path])
+    expect(out).toMatch(/^address .* ok$/m)
+    expect(out).toMatch(/^header .* ok$/m)
+    expect(out).toContain('user is not tried: only the application knows user')
+    expect(code).toBe(0)
   })
 })
 

@@ -50,11 +50,12 @@ export const load: Command = defineCommand({
   summary: 'sends requests by a schedule, and checks that limits are kept',
   operands: 'TARGET',
   options: LOAD_OPTIONS,
-  notes: `TARGET is an http URL: of /v1/check of a service, or of any gateway or application. {key} in the URL, in a header
-or in the body stands for the key of each request.
+  notes: `TARGET is an http URL: of /v1/check of a service, or of any gateway or application. {key} in the URL,
+in a header or in the body stands for the key of each request.
 
-Requests are sent at their times whether others were answered or not, and latency counts from the time at which
-a request should have been sent. Exit code 1 says that a limit is not kept. SIGINT (Ctrl-C) ends it.`,
+Requests are sent at their times, whether others were answered or not, and latency counts from the time
+at which a request should have been sent. Exit code 1 says that a limit is not kept. SIGINT (Ctrl-C)
+ends it.`,
   async run(operands, given, io) {
     const values = given as LoadValues
     const [target = '', ...more] = operands
@@ -156,11 +157,15 @@ async function faultsRun({ target, template, sender, signal, values, io }: Run):
   return findings.some(({ found }) => found) ? 1 : 0
 }
 
-async function rulesRun({ target, sender, signal, values, io }: Run): Promise<ExitCode> {
+async function rulesRun({ target, template, sender, signal, values, io }: Run): Promise<ExitCode> {
   const { domains, rules } = await loadRules([values.rules!], values, io)
   const chosen = values.domain === undefined ? domains : [chooseDomain(domains, values.domain, '--domain')]
   const addressed = isCheck(target) ? asCheck(new URL(target).pathname) : asRequest(values['ip-header'])
-  const { cases, passed } = ruleCases(rules, chosen, addressed)
+  const { headers } = template
+  const { cases, passed } = ruleCases(rules, chosen, (domain, request) => {
+    const asked = addressed(domain, request)
+    return typeof asked === 'string' ? asked : { ...asked, headers: { ...headers, ...asked.headers } }
+  })
   if (cases.length === 0)
     throw new UsageError(
       `no limit can be tried: ${passed.map(({ name, reason }) => `${name}: ${reason}`).join('; ')}`,
@@ -217,6 +222,8 @@ async function* logged(
   headers: Readonly<Record<string, string>>,
   io: Io,
 ): AsyncGenerator<Arrival> {
+  if (isCheck(target) && values.domain === undefined)
+    throw new UsageError('--log asks a service about a domain: name it with --domain')
   const speed = numberIn('speed', values.speed, [0.001, 100_000]) ?? 1
   const check = asCheck(new URL(target).pathname)
   const { sources, options, stop } = openTraffic(values.log ?? [], values, io)

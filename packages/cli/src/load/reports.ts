@@ -48,6 +48,11 @@ export function loadTextOf(report: LoadReport): string {
           `above the limit    at least ${grouped(over.atLeast)}, at most ${grouped(over.atMost)}${over.atMost > 0 ? `, by ${printable(over.key)}` : ''}`,
           `wrongly refused    ${grouped(report.wrongRefusals)}`,
         ]),
+    ...(report.findings.length === 0
+      ? []
+      : [
+          `answers            ${report.findings.map(({ fault, found }) => `${fault}: ${found === undefined ? 'not tried' : found ? 'yes' : 'no'}`).join(', ')}`,
+        ]),
     ...verdictOf(breaches),
   ].join('\n')
 }

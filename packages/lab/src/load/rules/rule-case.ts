@@ -35,7 +35,7 @@ const MOST_AT_ONCE = 20_000
 const STRICTEST_FIRST: readonly OnStoreError[] = ['closed', 'local', 'open']
 
 /** How the rules' request reaches the target. */
-export type Addressed = (domain: string, request: RuleRequest, key: string) => AskedRequest | string
+export type Addressed = (domain: string, request: RuleRequest) => AskedRequest | string
 
 /** The limits of the domains, each with a request that meets it. */
 export function ruleCases(
@@ -66,7 +66,7 @@ function caseOf(rules: Rules, domain: Domain, name: string, addressed: Addressed
   const bound = boundOf(step.rule.plan)
   if (bound === undefined) return 'it counts requests under way'
   if (bound.capacity > MOST_AT_ONCE) return `more than ${MOST_AT_ONCE} requests are admitted at once`
-  const asked = addressed(domain.name, requestOf('0'), '0')
+  const asked = addressed(domain.name, requestOf('0'))
   if (typeof asked === 'string') return asked
   const refusing = steps.flatMap(({ rule }) => (canRefuse(rule.role) ? [rule] : []))
   const other = matchRequest(rules, domain.name, requestOf('1')).steps.find(({ rule }) => rule.name === name)
@@ -80,7 +80,7 @@ function caseOf(rules: Rules, domain: Domain, name: string, addressed: Addressed
     atOnce: Math.min(...refusing.map(({ plan }) => plan.capacity)),
     onStoreError: STRICTEST_FIRST.find((mode) => refusing.some((rule) => rule.onStoreError === mode))!,
     isKeyed: other !== undefined && other.key !== step.key,
-    request: (key) => addressed(domain.name, requestOf(key), key) as AskedRequest,
+    request: (key) => addressed(domain.name, requestOf(key)) as AskedRequest,
   }
 }
 

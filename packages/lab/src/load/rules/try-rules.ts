@@ -43,6 +43,8 @@ export interface RuleResult {
 export interface Admissions {
   readonly asked: number
   readonly admitted: number
+  /** Neither admitted nor refused. */
+  readonly failed: number
   /** The rule admits no fewer. */
   readonly least: number
   /** Admitted above the bound. */
@@ -95,8 +97,9 @@ async function tryRule(subject: RuleCase, base: number, options: TryOptions): Pr
 }
 
 function breachesOf(what: string, admissions: Admissions, tolerance: number): string[] {
-  const { admitted, least, overAtLeast, wrongRefusals } = admissions
+  const { admitted, failed, least, overAtLeast, wrongRefusals } = admissions
   return [
+    ...(failed > 0 ? [`${what}: ${failed} were not answered`] : []),
     ...(overAtLeast > 0 ? [`${what}: ${overAtLeast} more than the bound were admitted`] : []),
     ...(admitted < Math.floor(least * (1 - tolerance))
       ? [`${what}: ${admitted} were admitted, where no fewer than ${least} should be`]
@@ -155,7 +158,8 @@ class Series {
     const wrongRefusals = this.#count.wrongRefusals - this.#wrongRefusals
     this.#wrongRefusals += wrongRefusals
     const admitted = answers.filter(({ fate }) => fate === 'admitted').length
-    return { asked: answers.length, admitted, least, overAtLeast, overAtMost, wrongRefusals }
+    const failed = answers.filter(({ fate }) => fate === 'failed').length
+    return { asked: answers.length, admitted, failed, least, overAtLeast, overAtMost, wrongRefusals }
   }
 }
 
