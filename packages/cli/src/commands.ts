@@ -7,6 +7,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./commands/explain.ts')).explain,
   conform: async () => (await import('./commands/conform.ts')).conform,
   simulate: async () => (await import('./commands/simulate.ts')).simulate,
+  compare: async () => (await import('./commands/compare.ts')).compare,
   load: async () => (await import('./commands/load.ts')).load,
   drill: async () => (await import('./commands/drill.ts')).drill,
   ban: async () => (await import('./commands/ban.ts')).ban,

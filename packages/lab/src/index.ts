@@ -1,6 +1,10 @@
 /** Traffic in, evidence out: what rules would do with a log, and which limits fit it. */
+
+export { type CompareOptions, compareRules, type RulesOfDomain } from './compare/compare.ts'
+export type { Change, Comparison, RulebookTotals } from './compare/comparison.ts'
 export { type DrillOptions, type DrillReport, runDrill } from './drill/run-drill.ts'
 export { restartBy, STORE_FAILURES, type StoreFailure } from './drill/store-failures.ts'
+
 export { LabError } from './lab-error.ts'
 export { type AdmissionBound, boundOf, statedBound } from './load/admission-bound.ts'
 export { AdmissionCount, type DecidedBetween } from './load/admission-count.ts'
@@ -26,7 +30,7 @@ export { type Admissions, type RuleResult, type TryOptions, tryRules } from './l
 export { type LoadFigures, type OverAdmission, type RunLoadOptions, runLoad } from './load/run-load.ts'
 export { descriptorsFrom } from './simulate/descriptors.ts'
 export type { PolicyReport, SimulationReport } from './simulate/report.ts'
-export { type SimulateOptions, simulate, type TrafficOptions } from './simulate/simulate.ts'
+export { type SimulateOptions, simulateTraffic, type TrafficOptions } from './simulate/simulate-traffic.ts'
 export type { Unreadable } from './traffic/entry.ts'
 export { FORMATS, type Format } from './traffic/formats.ts'
 export { textLines } from './traffic/line-feed.ts'

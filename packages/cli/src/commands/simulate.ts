@@ -1,4 +1,4 @@
-import { descriptorsFrom, type SimulationReport, simulate as simulateTraffic } from '@sluice/lab'
+import { descriptorsFrom, type SimulationReport, simulateTraffic } from '@sluice/lab'
 import type { Domain } from '@sluice/limiter/rules'
 import { type Command, defineCommand } from '../command.ts'
 import { simulationText } from '../lab/simulation-text.ts'
@@ -22,6 +22,23 @@ CSV of which the first line names t_ms and other columns. See sluice simulate --
 const AS_JSON =
   'It is JSON: say where it has the time and the address, such as --fields time=ts,ip=client.ip,path=url'
 
+/** For rules that are descriptors. */
+export const DESCRIPTOR_OPTION: {
+  readonly descriptor: {
+    readonly type: 'string'
+    readonly multiple: true
+    readonly value: string
+    readonly help: string
+  }
+} = {
+  descriptor: {
+    type: 'string',
+    multiple: true,
+    value: 'KEY=COLUMN',
+    help: "asks by this descriptor, such as remote_address=ip, or generic_key='slow',remote_address=ip; may be given again",
+  },
+}
+
 /** Replays traffic through a rulebook at the log's times. */
 export const simulate: Command = defineCommand({
   name: 'simulate',
@@ -35,12 +52,7 @@ export const simulate: Command = defineCommand({
       value: 'NAMES',
       help: "attributes, joined by +, whose sum is a request's cost, such as input_tokens+output_tokens; default: 1",
     },
-    descriptor: {
-      type: 'string',
-      multiple: true,
-      value: 'KEY=COLUMN',
-      help: "asks by this descriptor, such as remote_address=ip, or generic_key='slow',remote_address=ip; may be given again",
-    },
+    ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
     format: { type: 'string', value: 'FORMAT', choices: ['text', 'json'], help: 'text (default) or json' },
   },
@@ -100,15 +112,15 @@ export function checkReplayable(domain: Domain, byDescriptors: boolean): void {
   }
 }
 
-type ReadReport = Pick<SimulationReport, 'requests' | 'unreadable' | 'unreadableLines'>
+type LinesRead = Pick<SimulationReport, 'requests' | 'unreadable' | 'unreadableLines'>
 
 /** Not one line could be read: it is some other kind of file. */
-export function isBarren({ requests, unreadable }: ReadReport): boolean {
+export function isBarren({ requests, unreadable }: LinesRead): boolean {
   return requests === 0 && unreadable > 0
 }
 
 /** What is said of such a file. */
-export function barrenText({ unreadableLines }: ReadReport, name: string): string {
+export function barrenText({ unreadableLines }: LinesRead, name: string): string {
   const json = unreadableLines.every(({ reason }) => reason === 'it is JSON')
   return `sluice: no line of ${name} can be read.${json ? ` ${AS_JSON}` : ''}\n${READS}\n`
 }

@@ -1,5 +1,5 @@
 import type { Request } from '@sluice/limiter/rules'
-import type { TrafficOptions } from '../simulate/simulate.ts'
+import type { TrafficOptions } from '../simulate/simulate-traffic.ts'
 import { ReadCounts } from '../traffic/read-source.ts'
 import { readTraffic } from '../traffic/read-traffic.ts'
 import type { TrafficSource } from '../traffic/source.ts'

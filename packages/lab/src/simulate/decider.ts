@@ -47,15 +47,15 @@ function withAddress(request: Request): Request {
   return ip === undefined || ipKey(ip) !== undefined ? request : rest
 }
 
-/** What became of one request: whether it was admitted, and what each of its rules said. */
+/** What became of a request. */
 export interface Fate {
   readonly allowed: boolean
+  /** The step that decided, where it was refused. */
+  readonly refusedBy: Step | undefined
   /** Rules that share a state are one step. */
   readonly steps: readonly Step[]
-  /** Whether each step alone would admit it. */
-  readonly admits: (step: number) => boolean
-  /** Name of the rule that refused; `''` where none did. */
-  readonly refusedBy: string
+  /** Of each step: whether it alone would admit the request. */
+  readonly figures: readonly { readonly allowed: boolean }[]
 }
 
 /** Decides requests of the past, each at its own time. */
@@ -78,22 +78,17 @@ export class Decider {
     // The same as the engine, which makes more of one step than is needed here.
     if (steps.length === 1 && !holdsSlots(steps[0]!)) {
       const { allowed, figures } = this.#store.decide(steps, false)
-      return {
-        allowed,
-        steps,
-        admits: () => figures[0]!.allowed,
-        refusedBy: allowed ? '' : steps[0]!.rule.name,
-      }
+      return { allowed, refusedBy: allowed ? undefined : steps[0], steps, figures }
     }
     const decision = this.#engine.decide('', steps, false)
-    const { steps: asked, outcome } = receiptOf(decision)!
+    const { steps: asked, outcome, binding } = receiptOf(decision)!
     if (duration >= 0 && decision.allowed && asked.some(holdsSlots))
       this.#releases.add(at + duration, decision)
     return {
       allowed: decision.allowed,
+      refusedBy: decision.allowed ? undefined : binding,
       steps: asked,
-      admits: (step) => outcome.figures[step]!.allowed,
-      refusedBy: decision.allowed ? '' : decision.policy,
+      figures: outcome.figures,
     }
   }
 }

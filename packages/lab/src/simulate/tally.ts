@@ -1,4 +1,4 @@
-import type { Step } from '@sluice/limiter/decide'
+import type { Fate } from './decider.ts'
 import type { PolicyReport } from './report.ts'
 
 const TOP = 10
@@ -14,14 +14,13 @@ export class SimulationTally {
     for (const name of names) this.#count(name)
   }
 
-  /** @param admits whether the step alone would admit it */
-  add(steps: readonly Step[], admits: (step: number) => boolean, missing: readonly string[]): void {
+  add({ steps, figures }: Fate, missing: readonly string[]): void {
     for (const name of missing) this.#count(name).missingKey++
     for (let i = 0; i < steps.length; i++) {
       const { rule, key } = steps[i]!
       const count = this.#count(rule.name)
       count.matched++
-      if (admits(i)) continue
+      if (figures[i]!.allowed) continue
       count.denied++
       const before = count.keys.get(key)
       if (before !== undefined || count.keys.size < MAX_KEYS) count.keys.set(key, (before ?? 0) + 1)

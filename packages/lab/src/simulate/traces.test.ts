@@ -1,15 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { gunzipSync } from 'node:zlib'
-import { compile } from '@sluice/limiter/rules'
-import { loadText } from '@sluice/rulebook'
 import { describe, expect, it } from 'vitest'
+import { keyOfTrace, rowsOfTrace, rulesOf, type TraceRow, tracePath } from '../traces.test-support.ts'
 import { sourcesOf } from '../traffic/source.ts'
 import type { SimulationReport } from './report.ts'
-import { type SimulateOptions, simulate as simulateTraffic } from './simulate.ts'
-
-const traces = fileURLToPath(new URL('../../fixtures/traces/', import.meta.url))
+import { type SimulateOptions, simulateTraffic } from './simulate-traffic.ts'
 
 /** The table of fixtures/traces/README.md. */
 const TABLE = [
@@ -43,34 +36,8 @@ const TABLE = [
   },
 ]
 
-interface Row {
-  readonly ms: number
-  readonly key: string
-  readonly tokens: number
-}
-
-/** Reads a trace by other means than the command does. */
-function rowsOf(file: string): Row[] {
-  const lines = gunzipSync(readFileSync(join(traces, file)))
-    .toString()
-    .trimEnd()
-    .split('\n')
-  const rows = file.includes('.csv')
-    ? lines.slice(1).map((line) => {
-        const [ms, key, input, output] = line.split(',')
-        return { ms: Number(ms), key: key!, tokens: Number(input) + Number(output) }
-      })
-    : lines.map((line) => {
-        const [day, month, rest] = line.split('[')[1]!.split(/[/\]]/) as [string, string, string]
-        const [year, hour, minute, second, zone] = rest.split(/[: ]/)
-        const ms = Date.parse(`${day} ${month} ${year} ${hour}:${minute}:${second} GMT${zone}`)
-        return { ms, key: line.split(' ')[0]!, tokens: 0 }
-      })
-  return rows.sort((a, b) => a.ms - b.ms)
-}
-
 /** How many requests came in each window of `windowMs`, by client or all together. */
-function counts(rows: readonly Row[], windowMs: number, byClient: boolean): Map<string, number> {
+function counts(rows: readonly TraceRow[], windowMs: number, byClient: boolean): Map<string, number> {
   const found = new Map<string, number>()
   for (const { ms, key } of rows) {
     const window = `${byClient ? key : ''} ${Math.floor(ms / windowMs)}`
@@ -88,7 +55,7 @@ function above(found: ReadonlyMap<string, number>, limit: number): number {
 }
 
 /** Who is refused when at most `limit` admitted units may lie in any `windowMs`: by looking back over all of them. */
-function slidingDenials(rows: readonly Row[], windowMs: number, limit: number): Map<string, number> {
+function slidingDenials(rows: readonly TraceRow[], windowMs: number, limit: number): Map<string, number> {
   const admitted = new Map<string, number[]>()
   const denied = new Map<string, number>()
   for (const { ms, key } of rows) {
@@ -116,17 +83,13 @@ function simulate(
     ({ name, key, limit, algorithm }) =>
       `  - { name: ${name}, key: ${key}, limit: ${limit}, algorithm: ${algorithm} }\n`,
   )
-  const domains = loadText(`domain: replay\nlimits:\n${text.join('')}`)
-  return simulateTraffic(sourcesOf([join(traces, file)]), {
-    rules: compile(domains),
-    domain: domains[0]!,
-    ...more,
-  })
+  const { rules: compiled, domain } = rulesOf(text.join(''))
+  return simulateTraffic(sourcesOf([tracePath(file)]), { rules: compiled, domain, ...more })
 }
 
 describe.each(TABLE)('$file', ({ file, requests, clients, second, minute, client }) => {
-  const rows = rowsOf(file)
-  const key = file.includes('.csv') ? '[tenant]' : '[ip]'
+  const rows = rowsOfTrace(file)
+  const key = `[${keyOfTrace(file)}]`
 
   it('is as its table says', () => {
     expect({
@@ -227,7 +190,7 @@ describe('a replay', () => {
     const limit = 500_000
     const used = new Map<number, number>()
     let denied = 0
-    for (const { ms, tokens } of rowsOf(file)) {
+    for (const { ms, tokens } of rowsOfTrace(file)) {
       const window = Math.floor(ms / 60_000)
       const sum = (used.get(window) ?? 0) + tokens
       if (sum <= limit) used.set(window, sum)

@@ -1,16 +1,16 @@
-import type { Batch } from './batch.ts'
 import type { ReadCounts } from './read-source.ts'
+import type { TrafficBatch } from './traffic-batch.ts'
 
 /** A log that is not open yet. */
 export interface Opening<T> {
   /** When it begins, microseconds since the epoch. */
   readonly first: number
-  open(): AsyncGenerator<Batch<T>>
+  open(): AsyncGenerator<TrafficBatch<T>>
 }
 
-interface Cursor<T> {
-  readonly batches: AsyncGenerator<Batch<T>>
-  batch: Batch<T>
+interface LogCursor<T> {
+  readonly batches: AsyncGenerator<TrafficBatch<T>>
+  batch: TrafficBatch<T>
   next: number
 }
 
@@ -20,9 +20,9 @@ const MOST_IN_BATCH = 8_192
 export async function* mergeByTime<T>(
   openings: readonly Opening<T>[],
   counts: Pick<ReadCounts, 'late'>,
-): AsyncGenerator<Batch<T>> {
+): AsyncGenerator<TrafficBatch<T>> {
   const waiting = openings.toSorted((a, b) => a.first - b.first)
-  const open: Cursor<T>[] = []
+  const open: LogCursor<T>[] = []
   let reached = Number.NEGATIVE_INFINITY
   let out = newOut<T>()
   for (;;) {
@@ -62,22 +62,22 @@ function newOut<T>(): Out<T> {
   return { at: new Float64Array(MOST_IN_BATCH), duration: new Float64Array(MOST_IN_BATCH), made: [] }
 }
 
-function batchOf<T>({ at, duration, made }: Out<T>): Batch<T> {
+function batchOf<T>({ at, duration, made }: Out<T>): TrafficBatch<T> {
   return { length: made.length, at, duration, made }
 }
 
-function indexOfEarliest<T>(open: readonly Cursor<T>[]): number {
+function indexOfEarliest<T>(open: readonly LogCursor<T>[]): number {
   let best = -1
   for (let i = 0; i < open.length; i++) if (best < 0 || timeOf(open[i]!) < timeOf(open[best]!)) best = i
   return best
 }
 
-function timeOf<T>({ batch, next }: Cursor<T>): number {
+function timeOf<T>({ batch, next }: LogCursor<T>): number {
   return batch.at[next]!
 }
 
-async function opened<T>({ open }: Opening<T>): Promise<Cursor<T> | undefined> {
-  const cursor: Cursor<T> = {
+async function opened<T>({ open }: Opening<T>): Promise<LogCursor<T> | undefined> {
+  const cursor: LogCursor<T> = {
     batches: open(),
     batch: { length: 0, at: EMPTY, duration: EMPTY, made: [] },
     next: 0,
@@ -88,7 +88,7 @@ async function opened<T>({ open }: Opening<T>): Promise<Cursor<T> | undefined> {
 const EMPTY: Float64Array = /* @__PURE__ */ new Float64Array(0)
 
 /** Goes on to the next batch that holds anything. */
-async function advanced<T>(cursor: Cursor<T>): Promise<boolean> {
+async function advanced<T>(cursor: LogCursor<T>): Promise<boolean> {
   for (;;) {
     const { done, value } = await cursor.batches.next()
     if (done) return false

@@ -1,14 +1,14 @@
 import type { Request } from '@sluice/limiter/rules'
-import type { Batch } from './batch.ts'
 import type { Unreadable } from './entry.ts'
 import { checkCost, type FormatOptions, readerFor } from './formats.ts'
 import { LineFeed, MAX_LINE } from './line-feed.ts'
 import { FIELDS, LineFields } from './line-fields.ts'
 import type { LineReader } from './line-reader.ts'
 import { LineMemo } from './memo.ts'
-import { requestOf } from './request-of.ts'
+import { requestOfLine } from './request-of-line.ts'
 import { Sorter } from './sorter.ts'
 import { type TrafficSource, unreadableSource } from './source.ts'
+import type { TrafficBatch } from './traffic-batch.ts'
 import { unpacked } from './unpacked.ts'
 
 /** Lines from which a format is seen. */
@@ -18,7 +18,7 @@ const MOST_SHOWN = 10
 /** Requests held for sorting, by default; a log no longer than that is sorted as a whole. */
 export const HELD_LINES = 100_000
 
-export interface ReadOptions<T> extends FormatOptions {
+export interface LineOptions<T> extends FormatOptions {
   /**
    * Makes of a request what the caller needs; equal requests may share it. A text says why it cannot be decided.
    * @param cost the sum of the attributes in `cost`
@@ -57,10 +57,10 @@ export class ReadCounts {
  */
 export async function* readSource<T extends object>(
   source: TrafficSource,
-  options: ReadOptions<T>,
+  options: LineOptions<T>,
   counts: ReadCounts,
   file?: string,
-): AsyncGenerator<Batch<T>> {
+): AsyncGenerator<TrafficBatch<T>> {
   const parser = new LineParser(options, counts, file)
   try {
     for await (const chunk of unpacked(counting(source.open(), options.onBytes))) {
@@ -85,20 +85,20 @@ async function* counting(
 
 /** Lines of one file: it chooses the format by the first of them. */
 class LineParser<T extends object> {
-  readonly #options: ReadOptions<T>
+  readonly #options: LineOptions<T>
   readonly #counts: ReadCounts
   readonly #file: string | undefined
   readonly #sorter: Sorter<T>
   readonly #feed: LineFeed
   #head: (Buffer | undefined)[] | undefined = []
   #lines = 0
-  #ready: Batch<T>[] = []
+  #ready: TrafficBatch<T>[] = []
   #reader: LineReader | undefined
   #line!: LineFields
   #memo!: LineMemo<T | string>
   #places: readonly number[] = []
 
-  constructor(options: ReadOptions<T>, counts: ReadCounts, file: string | undefined) {
+  constructor(options: LineOptions<T>, counts: ReadCounts, file: string | undefined) {
     this.#options = options
     this.#counts = counts
     this.#file = file
@@ -114,13 +114,13 @@ class LineParser<T extends object> {
   }
 
   /** What is in order by now. */
-  ready(): Batch<T>[] {
+  ready(): TrafficBatch<T>[] {
     const ready = this.#ready
     this.#ready = []
     return ready
   }
 
-  end(): Batch<T>[] {
+  end(): TrafficBatch<T>[] {
     this.#feed.end()
     if (this.#head !== undefined) this.#choose()
     const batches = [...this.ready(), this.#sorter.flush()]
@@ -182,7 +182,7 @@ class LineParser<T extends object> {
   }
 
   #make(): T | string {
-    const request = requestOf(this.#line, this.#reader!, this.#places)
+    const request = requestOfLine(this.#line, this.#reader!, this.#places)
     const { cost, make } = this.#options
     const units = cost && costFrom(request, cost)
     return typeof units === 'string' ? units : make(request, units)
@@ -196,7 +196,7 @@ class LineParser<T extends object> {
 /** The places that count, of the fields that are wanted. */
 function placesOf(
   { attributes, identities }: LineReader,
-  { wanted, cost = [] }: Pick<ReadOptions<object>, 'wanted' | 'cost'>,
+  { wanted, cost = [] }: Pick<LineOptions<object>, 'wanted' | 'cost'>,
 ): number[] {
   const names = [...FIELDS, ...attributes]
   return names.flatMap((name, place) => {

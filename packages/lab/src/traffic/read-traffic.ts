@@ -1,7 +1,7 @@
-import type { Batch } from './batch.ts'
 import { mergeByTime, type Opening } from './merge.ts'
-import { ReadCounts, type ReadOptions, readSource } from './read-source.ts'
+import { type LineOptions, ReadCounts, readSource } from './read-source.ts'
 import type { TrafficSource } from './source.ts'
+import type { TrafficBatch } from './traffic-batch.ts'
 
 /** Requests of a log that are looked at to see when it begins. */
 const FIRST_LINES = 1_000
@@ -13,9 +13,9 @@ const FIRST_LINES = 1_000
  */
 export async function* readTraffic<T extends object>(
   sources: readonly TrafficSource[],
-  options: ReadOptions<T>,
+  options: LineOptions<T>,
   counts: ReadCounts,
-): AsyncGenerator<Batch<T>> {
+): AsyncGenerator<TrafficBatch<T>> {
   if (sources.length === 1) return yield* readSource(sources[0]!, options, counts)
   const openings: Opening<T>[] = []
   for (const source of sources) {
@@ -30,7 +30,7 @@ export async function* readTraffic<T extends object>(
 /** The earliest time among the first lines of a log, in microseconds. */
 async function firstInstant<T extends object>(
   source: TrafficSource,
-  options: ReadOptions<T>,
+  options: LineOptions<T>,
 ): Promise<number> {
   const looking = { ...options, held: FIRST_LINES, onBytes: undefined, onLine: undefined }
   for await (const batch of readSource(source, looking, new ReadCounts())) {

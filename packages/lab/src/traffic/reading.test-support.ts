@@ -2,8 +2,8 @@ import type { Request } from '@sluice/limiter/rules'
 import type { Unreadable } from './entry.ts'
 import { FIELDS, LineFields } from './line-fields.ts'
 import type { LineReader } from './line-reader.ts'
-import { ReadCounts, type ReadOptions, readSource } from './read-source.ts'
-import { requestOf } from './request-of.ts'
+import { type LineOptions, ReadCounts, readSource } from './read-source.ts'
+import { requestOfLine } from './request-of-line.ts'
 import type { TrafficSource } from './source.ts'
 
 /** What a reader finds in one line, all of it; a text says why it is no request. */
@@ -21,7 +21,7 @@ export function readLine(
   const places = [...FIELDS, ...reader.attributes].map((_, place) => place)
   return {
     at: line.at,
-    request: requestOf(line, reader, places),
+    request: requestOfLine(line, reader, places),
     ...(line.duration >= 0 && { durationMs: line.duration / 1_000 }),
   }
 }
@@ -48,7 +48,7 @@ export function sourceOf(bytes: string | Buffer, name = 'log', size = 1_000): Tr
 /** Reads a whole log. */
 export async function readAll(
   bytes: string | Buffer,
-  options: Partial<ReadOptions<object>> = {},
+  options: Partial<LineOptions<object>> = {},
 ): Promise<{ entries: ReadEntry[]; unreadable: readonly Unreadable[]; late: number }> {
   const counts = new ReadCounts()
   const entries: ReadEntry[] = []

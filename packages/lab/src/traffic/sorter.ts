@@ -1,4 +1,4 @@
-import type { Batch } from './batch.ts'
+import type { TrafficBatch } from './traffic-batch.ts'
 
 /** Brings requests into the order of their times, as far as it can hold them; those of one time stay in the log's order. */
 export class Sorter<T> {
@@ -23,7 +23,7 @@ export class Sorter<T> {
   }
 
   /** Takes a request, and gives back the earlier half when it holds too many. */
-  push(at: number, duration: number, made: T): Batch<T> | undefined {
+  push(at: number, duration: number, made: T): TrafficBatch<T> | undefined {
     const length = this.#made.length
     if (length === this.#at.length) this.#grow()
     if (length > 0 && at < this.#at[length - 1]!) this.#isSorted = false
@@ -34,7 +34,7 @@ export class Sorter<T> {
   }
 
   /** Gives back all that is held. */
-  flush(): Batch<T> {
+  flush(): TrafficBatch<T> {
     return this.#release(this.#made.length)
   }
 
@@ -44,7 +44,7 @@ export class Sorter<T> {
     this.#duration = copyOf(this.#duration, size)
   }
 
-  #release(count: number): Batch<T> {
+  #release(count: number): TrafficBatch<T> {
     if (!this.#isSorted) this.#sort()
     const at = this.#at.slice(0, count)
     const duration = this.#duration.slice(0, count)

@@ -43,7 +43,7 @@ export function jsonReader(map: JsonMap): LineReader {
         : FIELDS.length + attributes.indexOf(name)
     paths.forEach((path, rank) => void want(wanted, path, place, rank))
   }
-  const found = new Found(places + 1 + SPECIAL.length)
+  const found = new FoundValues(places + 1 + SPECIAL.length)
   const instants = new InstantReader()
   return {
     attributes,
@@ -79,7 +79,7 @@ export function jsonReader(map: JsonMap): LineReader {
 const SPECIAL = ['request', 'forwarded', 'duration']
 
 /** Where the wanted values of a line are. */
-class Found {
+class FoundValues {
   readonly from: Int32Array
   readonly to: Int32Array
   readonly rank: Int32Array
@@ -102,7 +102,7 @@ class Found {
   }
 }
 
-function setFound(line: LineFields, found: Found, places: number): void {
+function setFound(line: LineFields, found: FoundValues, places: number): void {
   for (let place = 0; place < places; place++) {
     const from = found.from[place]!
     if (from < 0) continue
@@ -134,7 +134,7 @@ function readObject(
   from: number,
   to: number,
   wanted: readonly Wanted[],
-  found: Found,
+  found: FoundValues,
   depth: number,
 ): number {
   if (depth > MOST_DEPTH) return -1
@@ -165,7 +165,7 @@ function readValue(
   wanted: readonly Wanted[],
   nameStart: number,
   nameEnd: number,
-  found: Found,
+  found: FoundValues,
   depth: number,
 ): number {
   let inner: readonly Wanted[] = NOTHING

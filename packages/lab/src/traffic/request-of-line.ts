@@ -4,7 +4,7 @@ import type { LineReader } from './line-reader.ts'
 import { readTarget } from './target.ts'
 
 /** The request of a line, as far as its fields at `places` tell. */
-export function requestOf(line: LineFields, reader: LineReader, places: readonly number[]): Request {
+export function requestOfLine(line: LineFields, reader: LineReader, places: readonly number[]): Request {
   const texts = new Map<number, string>()
   for (const place of places) {
     if (line.from[place]! < 0) continue

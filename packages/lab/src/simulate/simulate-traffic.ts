@@ -1,5 +1,5 @@
 import type { Domain, Matched } from '@sluice/limiter/rules'
-import { ReadCounts, type ReadOptions } from '../traffic/read-source.ts'
+import { type LineOptions, ReadCounts } from '../traffic/read-source.ts'
 import { readTraffic } from '../traffic/read-traffic.ts'
 import type { TrafficSource } from '../traffic/source.ts'
 import { Decider, matchPast, type Questions } from './decider.ts'
@@ -9,7 +9,7 @@ import { SimulationTally } from './tally.ts'
 import { wantedFields } from './wanted-fields.ts'
 
 /** How a log is read. */
-export type TrafficOptions = Pick<ReadOptions<object>, 'format' | 'fields' | 'cost' | 'held' | 'onBytes'>
+export type TrafficOptions = Pick<LineOptions<object>, 'format' | 'fields' | 'cost' | 'held' | 'onBytes'>
 
 export interface SimulateOptions extends TrafficOptions, Omit<Questions, 'domain'> {
   /** One of the rules'. */
@@ -21,9 +21,9 @@ export interface SimulateOptions extends TrafficOptions, Omit<Questions, 'domain
  * @throws LabError for traffic that cannot be read
  * @example
  * const [domain] = await loadRulebook(['rules.yaml'])
- * const report = await simulate(sourcesOf(['access.log']), { rules: compile([domain]), domain })
+ * const report = await simulateTraffic(sourcesOf(['access.log']), { rules: compile([domain]), domain })
  */
-export async function simulate(
+export async function simulateTraffic(
   sources: readonly TrafficSource[],
   { rules, domain, descriptors, ...traffic }: SimulateOptions,
 ): Promise<SimulationReport> {
@@ -31,7 +31,7 @@ export async function simulate(
   const decider = new Decider()
   const tally = new SimulationTally(policyNames(rules.domains.get(domain.name)!, descriptors !== undefined))
   const counts = new ReadCounts()
-  const options: ReadOptions<Matched> = {
+  const options: LineOptions<Matched> = {
     ...traffic,
     wanted: wantedFields(domain, descriptors !== undefined),
     make: (request, cost) => matchPast(questions, request, cost),
@@ -39,8 +39,7 @@ export async function simulate(
   for await (const { length, at, duration, made } of readTraffic(sources, options, counts)) {
     for (let i = 0; i < length; i++) {
       const { steps, missing } = made[i]!
-      const fate = decider.decide(steps, at[i]!, duration[i]!)
-      tally.add(fate.steps, fate.admits, missing)
+      tally.add(decider.decide(steps, at[i]!, duration[i]!), missing)
     }
   }
   return { ...readSummary(counts), policies: tally.reports() }

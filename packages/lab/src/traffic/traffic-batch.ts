@@ -1,5 +1,5 @@
 /** Requests in the order of their times, column by column. */
-export interface Batch<T> {
+export interface TrafficBatch<T> {
   readonly length: number
   /** Microseconds since the epoch. */
   readonly at: Float64Array
