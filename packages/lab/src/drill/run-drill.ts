@@ -47,6 +47,8 @@ export interface DrillReport {
 /**
  * Runs a program behind a relay to its store, and compares what its rules do while the store fails with what they state.
  * @throws Error where the program does not start, or is not exact while nothing fails
+ * @example
+ * const { failures } = await runDrill({ store, command, env, cases, failures: STORE_FAILURES, ...more })
  */
 export async function runDrill(options: DrillOptions): Promise<DrillReport> {
   const { cases, signal, progress = () => undefined } = options

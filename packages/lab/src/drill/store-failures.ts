@@ -43,7 +43,11 @@ export const STORE_FAILURES: readonly StoreFailure[] = [
   { name: 'reset', means: 'connections end by RST, new ones work', begin: (relay) => relay.reset() },
 ]
 
-/** The store ends and starts again. @param command what does that; absent: the relay plays it */
+/**
+ * The store ends and starts again. @param command what does that; absent: the relay plays it
+ * @example
+ * const failures = [...STORE_FAILURES, restartBy(undefined)]
+ */
 export function restartBy(command: (() => Promise<void>) | undefined): StoreFailure {
   return {
     name: 'restart',

@@ -37,7 +37,11 @@ export function boundOf(plan: Plan): AdmissionBound | undefined {
   return { ...common, flow: { burst: capacity + limit, perMs }, refusesOnlyWhenFull: false }
 }
 
-/** Of a limiter of which only the limit is known: in no interval shorter than a period more than the limit. */
+/**
+ * Of a limiter of which only the limit is known: in no interval shorter than a period more than the limit.
+ * @example
+ * statedBound(10, 2_000).inWindow // 10
+ */
 export function statedBound(limit: number, periodMs: number, burst?: number): AdmissionBound {
   if (burst === undefined)
     return { capacity: limit, limit, periodMs, inWindow: limit, refusesOnlyWhenFull: false }

@@ -16,6 +16,11 @@ const ROUNDING = 1e-6
  * A client's own strict count of what one key was granted, held against a bound. A client does not know when the limiter
  * decided, only between which instants. So what it finds is an interval: `atLeast` is proved by requests that lie
  * wholly within a window; `atMost` counts those too of which it may be said.
+ * @example
+ * const count = new AdmissionCount(statedBound(10, 2_000))
+ * count.asking()
+ * count.admitted({ sent: 0, received: 3 })
+ * count.overAtLeast // 0
  */
 export class AdmissionCount {
   readonly #bound: AdmissionBound

@@ -14,13 +14,20 @@ export interface SenderOptions {
   readonly timeoutMs: number
 }
 
-/** Sends requests to one origin, and never throws: what has no answer has failed. */
+/** Never throws: what has no answer has failed. */
 export interface LoadSender {
   send(request: AskedRequest): Promise<TimedAnswer>
   /** Ends all at once: what is under way has failed. */
   stop(): Promise<void>
 }
 
+/**
+ * A client of one origin, such as `http://127.0.0.1:3000`.
+ * @example
+ * const sender = createSender('http://127.0.0.1:3000', { connections: 100, timeoutMs: 10_000 })
+ * const { fate, status } = await sender.send({ method: 'GET', path: '/', headers: {} })
+ * await sender.stop()
+ */
 export function createSender(origin: string, options: SenderOptions): LoadSender {
   const pools = new Map<string, Pool>()
   let stopped = false

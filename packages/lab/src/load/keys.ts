@@ -3,6 +3,9 @@
  * asked often, and many seldom. Exponent 0: all alike.
  * @param count at most 1,000,000: a table of 8 bytes for each
  * @param random from 0 to below 1
+ * @example
+ * const rank = zipfRanks(100, 1, Math.random)
+ * rank() // 0 twice as often as 1
  */
 export function zipfRanks(count: number, exponent: number, random: () => number): () => number {
   const sums = new Float64Array(count)
@@ -23,7 +26,11 @@ export function zipfRanks(count: number, exponent: number, random: () => number)
   }
 }
 
-/** Numbers from 0 to below 1 that a seed repeats (mulberry32, by Tommy Ettinger, public domain). */
+/**
+ * Numbers from 0 to below 1 that a seed repeats (mulberry32, by Tommy Ettinger, public domain).
+ * @example
+ * seededRandom(7)() === seededRandom(7)() // true
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

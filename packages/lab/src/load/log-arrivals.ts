@@ -11,6 +11,12 @@ import type { AskedRequest } from './request-template.ts'
  * passed over.
  * @param asked what is sent for a request of the log
  * @throws LabError for what cannot be read
+ * @example
+ * const arrivals = logArrivals(sourcesOf(['access.log']), {}, 10, ({ path = '/' }) => ({
+ *   method: 'GET',
+ *   path,
+ *   headers: {},
+ * }))
  */
 export async function* logArrivals(
   sources: readonly TrafficSource[],

@@ -23,12 +23,20 @@ export interface RequestTemplate {
 
 const KEY = '{key}'
 
-/** Whether requests of different keys differ. */
+/**
+ * Whether requests of different keys differ.
+ * @example
+ * hasKeys({ url: 'http://127.0.0.1:3000/?user={key}' }) // true
+ */
 export function hasKeys({ url, headers = {}, body = '', ownAddresses }: RequestTemplate): boolean {
   return ownAddresses === true || [url, body, ...Object.values(headers)].some((text) => text.includes(KEY))
 }
 
-/** The origin that a template asks. */
+/**
+ * The origin that a template asks.
+ * @example
+ * originOf({ url: 'http://127.0.0.1:3000/{key}' }) // 'http://127.0.0.1:3000'
+ */
 export function originOf({ url }: RequestTemplate): string {
   return new URL(url.replaceAll(KEY, '0')).origin
 }

@@ -54,7 +54,18 @@ export interface OverAdmission {
   readonly atMost: number
 }
 
-/** Sends requests by a schedule, and holds each answer against the bound while it runs. */
+/**
+ * Sends requests by a schedule, and holds each answer against the bound while it runs.
+ * @example
+ * const { latencyMs, overAdmission } = await runLoad({
+ *   arrivals: arrivalsOf({ kind: 'poisson', rate: 100 }, 10_000, Math.random),
+ *   request: requestMaker({ url }),
+ *   key: () => '',
+ *   sender,
+ *   bound: statedBound(10, 2_000),
+ *   maxInFlight: 10_000,
+ * })
+ */
 export async function runLoad(options: RunLoadOptions): Promise<LoadFigures> {
   const { sender, maxInFlight, signal } = options
   const tally = new LoadTally(options.bound)

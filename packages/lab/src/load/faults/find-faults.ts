@@ -37,6 +37,14 @@ export interface FaultReport {
 /**
  * Looks for each fault in a limiter of which nothing is known but its limit. Each key is used by one probe alone, so they
  * run side by side, in about four periods.
+ * @example
+ * const { findings } = await findFaults({
+ *   stated: statedBound(10, 2_000),
+ *   request: requestMaker({ url, ownAddresses: true }),
+ *   sender: createSender(originOf({ url }), { connections: 100, timeoutMs: 10_000 }),
+ *   freshKey: () => `${keys++}`,
+ *   signal: AbortSignal.timeout(60_000),
+ * })
  */
 export async function findFaults(options: SubjectOptions): Promise<FaultReport> {
   const start = performance.now()
@@ -51,7 +59,11 @@ export async function findFaults(options: SubjectOptions): Promise<FaultReport> 
   }
 }
 
-/** What a client can know of waits and of what remains, in some periods. */
+/**
+ * What a client can know of waits and of what remains, in some periods.
+ * @example
+ * const findings = await checkAnswers({ stated, request, sender, freshKey, signal })
+ */
 export async function checkAnswers(options: SubjectOptions): Promise<readonly Finding[]> {
   const subject = subjectOf(options)
   return Promise.all([waitTooShort, waitTooLong, remainingUntrue].map((probe) => resultOf(probe, subject)))

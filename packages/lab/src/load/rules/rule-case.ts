@@ -37,7 +37,12 @@ const STRICTEST_FIRST: readonly OnStoreError[] = ['closed', 'local', 'open']
 /** How the rules' request reaches the target. */
 export type Addressed = (domain: string, request: RuleRequest) => AskedRequest | string
 
-/** The limits of the domains, each with a request that meets it. */
+/**
+ * The limits of the domains, each with a request that meets it.
+ * @example
+ * const domains = await loadRulebook(['rules.yaml'])
+ * const { cases, passed } = ruleCases(compile(domains), domains, asCheck('/v1/check'))
+ */
 export function ruleCases(
   rules: Rules,
   domains: readonly Domain[],
@@ -90,7 +95,11 @@ function callerOf(key: string): RuleCaller {
   return { ip: `10.${(n >> 8) & 255}.${n & 255}.1`, name: key }
 }
 
-/** As the body of `POST /v1/check`. */
+/**
+ * As the body of `POST /v1/check`.
+ * @example
+ * const { cases } = ruleCases(rules, domains, asCheck('/v1/check'))
+ */
 export const asCheck =
   (path: string): ((domain: string, request: Request) => AskedRequest) =>
   (domain, request) => ({
@@ -103,6 +112,8 @@ export const asCheck =
 /**
  * As a request of its own.
  * @param ipHeader in which the target takes the client's address, as behind a trusted proxy
+ * @example
+ * const { cases, passed } = ruleCases(rules, domains, asRequest('x-forwarded-for'))
  */
 export const asRequest =
   (ipHeader: string | undefined): Addressed =>

@@ -53,7 +53,12 @@ export interface Admissions {
   readonly wrongRefusals: number
 }
 
-/** Tries each rule: those with keys side by side, then those that all share. */
+/**
+ * Tries each rule: those with keys side by side, then those that all share.
+ * @example
+ * const results = await tryRules(cases, { sender, tolerance: 0.05, mostEdgeMs: 10_000, prefix: 'a-', signal })
+ * results.flatMap(({ breaches }) => breaches)
+ */
 export async function tryRules(cases: readonly RuleCase[], options: TryOptions): Promise<RuleResult[]> {
   const keyed = cases.filter(({ isKeyed }) => isKeyed)
   const shared = cases.filter(({ isKeyed }) => !isKeyed)
