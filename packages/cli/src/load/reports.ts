@@ -47,6 +47,9 @@ export function loadTextOf(report: LoadReport): string {
       : [
           `above the limit    at least ${grouped(over.atLeast)}, at most ${grouped(over.atMost)}${over.atMost > 0 ? `, by ${printable(over.key)}` : ''}`,
           `wrongly refused    ${grouped(report.wrongRefusals)}`,
+          ...(report.unchecked > 0
+            ? [`not checked        ${counted(report.unchecked, 'request')}: too many keys`]
+            : []),
         ]),
     ...(report.findings.length === 0
       ? []

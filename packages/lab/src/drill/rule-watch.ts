@@ -1,6 +1,7 @@
 import type { OnStoreError } from '@sluice/limiter/decide'
 import { AdmissionCount } from '../load/admission-count.ts'
 import type { TimedAnswer } from '../load/answer.ts'
+import { spanOf } from '../load/faults/subject.ts'
 import type { LoadSender } from '../load/http-sender.ts'
 import type { RuleCase } from '../load/rules/rule-case.ts'
 
@@ -11,8 +12,9 @@ export type SeenMode = OnStoreError | 'open or local' | 'failed'
 export const MOST_FILLED = 2_000
 /** Requests in a look at a rule with a larger one. */
 const FEW_ASKED = 200
-/** Beyond what a limit admits. */
+/** Beyond what a limit admits, and what comes back while answers come. */
 const BEYOND_LIMIT = 10
+const ANSWERS_MS = 3_000
 
 /** Asks for one rule, by keys of its own, and remembers the longest decision. */
 export class RuleWatch {
@@ -43,9 +45,9 @@ export class RuleWatch {
   /** All that a new key may have at once, `times` as much, and more. */
   async fill(times = 1): Promise<readonly TimedAnswer[]> {
     const { atOnce, bound } = this.rule
-    const beyond = BEYOND_LIMIT + Math.ceil((bound.limit / bound.periodMs) * 500) // half a second of answers
+    const beyond = BEYOND_LIMIT + Math.ceil((bound.limit / bound.periodMs) * ANSWERS_MS)
     const key = this.#freshKey()
-    const count = atOnce > MOST_FILLED ? FEW_ASKED : times * atOnce + beyond
+    const count = atOnce > MOST_FILLED ? FEW_ASKED : times * (atOnce + beyond)
     return Promise.all(Array.from({ length: count }, () => this.ask(key)))
   }
 
@@ -53,7 +55,7 @@ export class RuleWatch {
   async isExact(): Promise<boolean> {
     const answers = await this.fill()
     const count = new AdmissionCount(this.rule.bound)
-    for (const answer of answers) {
+    for (const answer of answers.toSorted((a, b) => a.received - b.received)) {
       count.asking()
       count[answer.fate](answer)
     }
@@ -75,6 +77,8 @@ export class RuleWatch {
     const refused = answers.filter(({ fate }) => fate === 'refused').length
     if (admitted === 0) return refused > 0 ? 'closed' : 'failed'
     if (refused > 0) return 'local'
-    return answers.length > nodes * this.rule.atOnce ? 'open' : 'open or local'
+    const { atOnce, bound } = this.rule
+    const returned = (bound.limit / bound.periodMs) * spanOf(answers)
+    return answers.length > nodes * (atOnce + returned) ? 'open' : 'open or local'
   }
 }

@@ -78,6 +78,7 @@ export async function runDrill(options: DrillOptions): Promise<DrillReport> {
       if (signal.aborted) break
       progress(`${failure.name}: ${failure.means}`)
       const rules = await drillStore(failure, relay, watches, options)
+      if (signal.aborted) break // what was not seen to its end says nothing
       failures.push({ failure: failure.name, means: failure.means, rules })
     }
     const events: DrillReport['events'][number][] = []
