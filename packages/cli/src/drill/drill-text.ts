@@ -1,5 +1,6 @@
 import type { DrillReport } from '@sluice/lab'
 import { counted } from '../counted.ts'
+import { textColumns } from '../load/text-columns.ts'
 import { printable } from '../printable.ts'
 
 /** What differs from what the rules state, in words. */
@@ -35,7 +36,6 @@ export function drillTextOf(report: DrillReport): string {
     ]),
   )
   const head = ['failure', 'rule', 'states', 'seen', 'longest', 'above', 'exact after']
-  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]!.length)))
   const wrong = events.map(
     ({ event, means, rules }) =>
       `${event}: ${means}: ${counted(
@@ -44,12 +44,7 @@ export function drillTextOf(report: DrillReport): string {
       )}`,
   )
   return [
-    ...[head, ...rows].map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i]!))
-        .join('  ')
-        .trimEnd(),
-    ),
+    ...textColumns([head, ...rows]),
     ...(wrong.length === 0 ? [] : ['', ...wrong]),
     ...passed.map(({ name, reason }) => `${printable(name)} is not tried: ${printable(reason, 120)}`),
     '',

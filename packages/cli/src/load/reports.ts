@@ -1,6 +1,7 @@
 import { FAULTS, type Finding, type LoadFigures, type PassedRule, type RuleResult } from '@sluice/lab'
 import { counted, grouped } from '../counted.ts'
 import { printable } from '../printable.ts'
+import { textColumns } from './text-columns.ts'
 
 export interface LoadReport extends LoadFigures {
   readonly findings: readonly Finding[]
@@ -78,14 +79,8 @@ export function rulesTextOf(results: readonly RuleResult[], passed: readonly Pas
     breaches.length === 0 ? 'ok' : 'broken',
   ])
   const head = ['rule', 'burst', 'across an edge', 'steady', '']
-  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]!.length)))
   return [
-    ...[head, ...rows].map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i]!))
-        .join('  ')
-        .trimEnd(),
-    ),
+    ...textColumns([head, ...rows]),
     ...passed.map(({ name, reason }) => `${printable(name)} is not tried: ${printable(reason, 120)}`),
     ...verdictOf(
       results.flatMap(({ name, breaches }) => breaches.map((each) => `${printable(name)}: ${each}`)),
