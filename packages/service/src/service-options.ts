@@ -20,6 +20,7 @@ import { type DenyCacheOptions, denyCacheFields } from '@sluice/limiter/stores/d
 import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fallback'
 import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
+import { tokenCheck } from '@sluice/observe/parts'
 import { addressOf, grpcAddressOf } from './address.ts'
 import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
@@ -149,9 +150,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     rlqs: objectOf<RlqsOptions>(rlqsFields),
     admin: address,
     adminHosts: listOf(textCheck),
-    adminToken: that('a text of 16 or more visible characters', (value) =>
-      /^[!-~]{16,}$/.test(String(value)),
-    ),
+    adminToken: tokenCheck,
     offenderKeys: oneOf('plain', 'hashed'),
     auth: authCheck,
     tarpit: tarpitCheck,

@@ -3,8 +3,11 @@ import type { Decision } from '../core/decide/decision.ts'
 /** The state of a circuit breaker: `open` while the store is not asked, `probing` while one request finds out. */
 export type BreakerState = 'closed' | 'open' | 'probing'
 
-/** Who asked a service: a proxy in front of an application (`edge`), or an application itself (`service`). */
-export type AnsweredLayer = 'edge' | 'service'
+/**
+ * Who asked: a service was, by a proxy in front of an application (`edge`) or by an application (`service`); or an
+ * application asked itself, by its middleware (`app`).
+ */
+export type AnsweredLayer = 'edge' | 'service' | 'app'
 
 /** All that happens. Whatever observes subscribes to this one union, and hears of nothing in another way. */
 export type Event =
@@ -22,7 +25,7 @@ export type Event =
   | { readonly type: 'reserved'; readonly domain: string; readonly decision: Decision }
   /** A charge was corrected; `settled` is false where it had been before, or could no longer be. */
   | { readonly type: 'settled'; readonly domain: string; readonly settled: boolean }
-  /** A service answered a request, after so many milliseconds, the store's included. */
+  /** A service or a middleware answered a request, after so many milliseconds, the store's included. */
   | { readonly type: 'answered'; readonly domain: string; readonly ms: number; readonly layer: AnsweredLayer }
   /** A shared store answered, after so many milliseconds. */
   | { readonly type: 'store-answered'; readonly ms: number }

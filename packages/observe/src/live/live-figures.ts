@@ -4,7 +4,7 @@ import type { PolicyTally, Tallies } from '../metrics/tallies.ts'
 import type { WatchedStore } from '../store-fails.ts'
 import { Fullness } from './fullness.ts'
 import { LatencyCounts } from './latency-counts.ts'
-import type { LiveHistory, LivePolicy, LiveRequests, LiveSecond } from './live-second.ts'
+import type { LiveHistory, LivePolicy, LiveRequests, LiveRulebook, LiveSecond } from './live-second.ts'
 import { LiveWindow, overLimit } from './live-window.ts'
 
 const MOST_POLICIES = 200
@@ -12,7 +12,7 @@ const MOST_POLICIES = 200
 /** What is in force, and why the files are not, if they are not. */
 export interface RulesState {
   /** `since` is in milliseconds since the epoch. */
-  readonly live: { readonly version: string; readonly since: number } | undefined
+  readonly live: Omit<LiveRulebook, 'mistake'> | undefined
   readonly failure: { readonly message: string } | undefined
 }
 
@@ -46,6 +46,9 @@ export class LiveFigures {
   constructor(parts: LiveParts) {
     this.#parts = parts
     this.#fullness = new Fullness(parts.counts)
+    // What was counted before is of no second.
+    this.#totals = this.#sums()
+    this.#policies()
   }
 
   readonly observe: Observer = (event) => {
@@ -71,7 +74,12 @@ export class LiveFigures {
       totals,
       latency: this.#latency.take(),
       store: this.#store(),
-      rules: { version: live?.version ?? '', since: live?.since ?? 0, mistake: failure?.message ?? null },
+      rules: {
+        version: live?.version ?? '',
+        since: live?.since ?? 0,
+        mistake: failure?.message ?? null,
+        ...(live?.origin !== undefined && { origin: live.origin }),
+      },
       policies: policies.slice(0, MOST_POLICIES),
       policiesLeftOut: Math.max(0, policies.length - MOST_POLICIES),
     }
@@ -117,7 +125,7 @@ export class LiveFigures {
     const failures = this.#failures
     this.#failures = 0
     return {
-      kind: store.async ? 'shared' : 'memory',
+      kind: store?.async === true || fallback !== undefined ? 'shared' : 'memory',
       breaker: fallback?.state ?? null,
       failures,
       latency: this.#storeLatency.take(),

@@ -9,14 +9,19 @@ const BREAKER_STATES = ['closed', 'open', 'probing'] as const
 
 /**
  * How the store is.
+ * @param fails whether it does, as it is asked at each scrape
  * @returns the observer that the figures are made of
  * @example
  * add(reportStore({ store }, [registry]))
  */
-export function reportStore(stores: WatchedStore, registers: Registry[]): Observer {
+export function reportStore(
+  stores: WatchedStore,
+  registers: Registry[],
+  fails: () => Promise<boolean> = () => storeFails(stores),
+): Observer {
   const { store, fallback } = stores
   if (store instanceof MemoryStore) reportMemory(store, registers)
-  if (fallback !== undefined) reportBreaker(stores, registers)
+  if (fallback !== undefined) reportBreaker(stores, registers, fails)
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers })
   const answers = new Histogram({
     name: 'sluice_store_answer_duration_seconds',
@@ -68,11 +73,11 @@ function reportMemory(store: MemoryStore, registers: Registry[]): void {
   })
 }
 
-function reportBreaker(stores: WatchedStore, registers: Registry[]): void {
+function reportBreaker(stores: WatchedStore, registers: Registry[], look: () => Promise<boolean>): void {
   let looking: Promise<boolean> | undefined
   // Of one scrape: the look itself changes the breaker.
   const fails = (): Promise<boolean> => {
-    looking ??= storeFails(stores).finally(() => {
+    looking ??= look().finally(() => {
       looking = undefined
     })
     return looking

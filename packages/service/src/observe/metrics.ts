@@ -2,12 +2,12 @@ import { everyObserver, type Observer } from '@sluice/limiter/events'
 import {
   keptCounter,
   reportDecisions,
+  reportDurations,
   reportStore,
-  SECONDS_BUCKETS,
   type Tallies,
   type WatchedStore,
 } from '@sluice/observe/parts'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { LiveRules } from '../rules/live-rules.ts'
 import { versionOf } from '../version.ts'
 import { reportRules } from './rules-metrics.ts'
@@ -44,20 +44,10 @@ export function createMetrics({ tallies, stores, rules, droppedLines }: MetricsP
     rows: () => [[{}, droppedLines()]],
   })
   const { observe, add } = everyObserver()
-  add(reportDurations(registers), reportStore(stores, registers), reportRules(rules, registers))
+  add(
+    reportDurations(registers, ['edge', 'service']),
+    reportStore(stores, registers),
+    reportRules(rules, registers),
+  )
   return { registry, observe }
-}
-
-function reportDurations(registers: Registry[]): Observer {
-  const duration = new Histogram({
-    name: 'sluice_decision_duration_seconds',
-    help: 'Time from a question to its answer, without the network; layer is edge for proxies, service for applications',
-    labelNames: ['layer'],
-    buckets: SECONDS_BUCKETS,
-    registers,
-  })
-  for (const layer of ['edge', 'service']) duration.zero({ layer })
-  return (event) => {
-    if (event.type === 'answered') duration.observe({ layer: event.layer }, event.ms / 1_000)
-  }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /** Built from packages/dashboard; beside the compiled package, wherever this file is. */
-const FOLDER = new URL('../dist/dashboard/', import.meta.url)
+const FOLDER = new URL('../../dist/page/', import.meta.url)
 const FILES: readonly (readonly [path: string, file: string, type: string])[] = [
   ['/', 'index.html', 'text/html; charset=utf-8'],
   ['/dashboard.js', 'dashboard.js', 'text/javascript; charset=utf-8'],

@@ -2,12 +2,18 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { EventStreams, eventText } from './event-streams.ts'
+import { EventStreams, eventText, nodeSink } from './event-streams.ts'
 
 test('a stream whose reader stands still is cut off, and holds a bounded amount until then', async () => {
   const streams = new EventStreams()
   const app = fastify()
-  app.get('/', (_request, reply) => streams.add(reply, '', () => eventText('much', 'x'.repeat(100_000))))
+  app.get('/', (_request, reply) => {
+    reply.hijack()
+    streams.add(() => nodeSink(reply.raw), {
+      first: '',
+      ticked: () => eventText('much', 'x'.repeat(100_000)),
+    })
+  })
   const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
   const readers = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')] as const
   const [slow, quick] = readers
