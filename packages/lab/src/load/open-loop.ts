@@ -3,6 +3,7 @@ import type { Arrival } from './arrivals.ts'
 
 /** A timer of Node may be late by one of these; nearer instants are waited for turn by turn. */
 const TIMER_MS = 1.5
+const MOST_PAUSE_MS = 3_600_000
 /** Sockets are looked after at least once in so many requests. */
 const WITHOUT_TURN = 64
 
@@ -32,9 +33,11 @@ export async function openLoop<A extends Arrival>(
   return late
 }
 
-/** Ends early, without an error, when `signal` is aborted. */
+/** Ends early, without an error, when `signal` is aborted, and after an hour: the timers of Node take less than 25 days. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await elapsed(Math.max(0, ms), undefined, signal && { signal }).catch(() => undefined)
+  await elapsed(Math.min(MOST_PAUSE_MS, Math.max(0, ms)), undefined, signal && { signal }).catch(
+    () => undefined,
+  )
 }
 
 /** Until an instant of `performance.now()`, never earlier. */
