@@ -19,7 +19,7 @@ export type { Latency } from './load/latency.ts'
 export { logArrivals } from './load/log-arrivals.ts'
 export { isOwnTarget } from './load/own-target.ts'
 export {
-  type AskedRequest,
+  type SentRequest,
   hasKeys,
   originOf,
   type RequestTemplate,

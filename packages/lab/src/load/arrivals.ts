@@ -1,4 +1,4 @@
-import type { AskedRequest } from './request-template.ts'
+import type { SentRequest } from './request-template.ts'
 
 /** One request that is to be sent. */
 export interface Arrival {
@@ -7,7 +7,7 @@ export interface Arrival {
   /** Chooses the key; absent: as the run chooses. */
   readonly key?: string
   /** Instead of the run's own. */
-  readonly request?: AskedRequest
+  readonly request?: SentRequest
 }
 
 /** When requests arrive, whatever becomes of those before: an open loop. Rates are requests a second, durations ms. */

@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
 import { type LoadAnswer, readCheckAnswer, readHttpAnswer, type TimedAnswer } from './answer.ts'
-import type { AskedRequest } from './request-template.ts'
+import type { SentRequest } from './request-template.ts'
 
 /** Pools of own addresses that are kept open. */
 const MOST_ADDRESSES = 2_000
@@ -16,7 +16,7 @@ export interface SenderOptions {
 
 /** Never throws: what has no answer has failed. */
 export interface LoadSender {
-  send(request: AskedRequest): Promise<TimedAnswer>
+  send(request: SentRequest): Promise<TimedAnswer>
   /** Ends all at once: what is under way has failed. */
   stop(): Promise<void>
 }

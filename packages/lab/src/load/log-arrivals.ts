@@ -4,7 +4,7 @@ import { ReadCounts } from '../traffic/read-source.ts'
 import { readTraffic } from '../traffic/read-traffic.ts'
 import type { TrafficSource } from '../traffic/source.ts'
 import type { Arrival } from './arrivals.ts'
-import type { AskedRequest } from './request-template.ts'
+import type { SentRequest } from './request-template.ts'
 
 /**
  * The requests of logs, at their own times from the first on, `speed` times as fast. Lines that cannot be read are
@@ -22,7 +22,7 @@ export async function* logArrivals(
   sources: readonly TrafficSource[],
   traffic: TrafficOptions,
   speed: number,
-  asked: (request: Request) => AskedRequest,
+  asked: (request: Request) => SentRequest,
 ): AsyncGenerator<Arrival> {
   const make = (request: Request): Omit<Arrival, 'at'> => ({ key: request.ip ?? '', request: asked(request) })
   let first: number | undefined

@@ -1,5 +1,5 @@
 /** A request as it is sent. */
-export interface AskedRequest {
+export interface SentRequest {
   readonly method: string
   /** Path and query. */
   readonly path: string
@@ -46,7 +46,7 @@ export function originOf({ url }: RequestTemplate): string {
  * @example
  * requestMaker({ url: 'http://127.0.0.1:3000/items?user={key}' })('ada').path // '/items?user=ada'
  */
-export function requestMaker(template: RequestTemplate): (key: string) => AskedRequest {
+export function requestMaker(template: RequestTemplate): (key: string) => SentRequest {
   const { url, body, ownAddresses, method = body === undefined ? 'GET' : 'POST' } = template
   const path = url.slice(url.indexOf('/', url.indexOf('//') + 2)) // not by URL, which would encode the braces
   const headers = Object.entries({

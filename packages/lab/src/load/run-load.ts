@@ -5,14 +5,14 @@ import type { Arrival } from './arrivals.ts'
 import type { LoadSender } from './http-sender.ts'
 import { type Latency, LatencyRecorder } from './latency.ts'
 import { openLoop } from './open-loop.ts'
-import type { AskedRequest } from './request-template.ts'
+import type { SentRequest } from './request-template.ts'
 
 /** Keys of which admissions are counted, at about 1 KB each; requests of more are sent all the same. */
 const MOST_KEYS = 200_000
 
 export interface RunLoadOptions {
   readonly arrivals: Iterable<Arrival> | AsyncIterable<Arrival>
-  readonly request: (key: string) => AskedRequest
+  readonly request: (key: string) => SentRequest
   /** The key of an arrival that names none. */
   readonly key: () => string
   readonly sender: LoadSender

@@ -3,7 +3,7 @@ import type { AdmissionBound } from '../admission-bound.ts'
 import type { TimedAnswer } from '../answer.ts'
 import type { LoadSender } from '../http-sender.ts'
 import { pauseUntil } from '../open-loop.ts'
-import type { AskedRequest } from '../request-template.ts'
+import type { SentRequest } from '../request-template.ts'
 
 /** A limiter under test, of which only its limit is known. */
 export interface Subject {
@@ -20,7 +20,7 @@ export interface Subject {
 
 export interface SubjectOptions {
   readonly stated: AdmissionBound
-  readonly request: (key: string) => AskedRequest
+  readonly request: (key: string) => SentRequest
   readonly sender: LoadSender
   /** A key that nobody has used, in this run or before. */
   readonly freshKey: () => string

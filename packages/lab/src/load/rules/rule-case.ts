@@ -2,7 +2,7 @@ import { policyOf } from '@sluice/limiter/algorithms'
 import { canRefuse, type OnStoreError, type Rule } from '@sluice/limiter/decide'
 import { type Domain, matchRequest, type Request, type Rules } from '@sluice/limiter/rules'
 import { type AdmissionBound, boundOf } from '../admission-bound.ts'
-import type { AskedRequest } from '../request-template.ts'
+import type { SentRequest } from '../request-template.ts'
 import { type RuleCaller, type RuleRequest, requestFor } from './rule-request.ts'
 
 /** One limit that can be tried alone. */
@@ -20,7 +20,7 @@ export interface RuleCase {
   readonly onStoreError: OnStoreError
   /** Whether other callers have other counters. */
   readonly isKeyed: boolean
-  request(key: string): AskedRequest
+  request(key: string): SentRequest
 }
 
 /** A limit that is not tried, and why. */
@@ -35,7 +35,7 @@ const MOST_AT_ONCE = 20_000
 const STRICTEST_FIRST: readonly OnStoreError[] = ['closed', 'local', 'open']
 
 /** How the rules' request reaches the target. */
-export type Addressed = (domain: string, request: RuleRequest) => AskedRequest | string
+export type Addressed = (domain: string, request: RuleRequest) => SentRequest | string
 
 /**
  * The limits of the domains, each with a request that meets it.
@@ -85,7 +85,7 @@ function caseOf(rules: Rules, domain: Domain, name: string, addressed: Addressed
     atOnce: Math.min(...refusing.map(({ plan }) => plan.capacity)),
     onStoreError: STRICTEST_FIRST.find((mode) => refusing.some((rule) => rule.onStoreError === mode))!,
     isKeyed: other !== undefined && other.key !== step.key,
-    request: (key) => addressed(domain.name, requestOf(key)) as AskedRequest,
+    request: (key) => addressed(domain.name, requestOf(key)) as SentRequest,
   }
 }
 
@@ -101,7 +101,7 @@ function callerOf(key: string): RuleCaller {
  * const { cases } = ruleCases(rules, domains, asCheck('/v1/check'))
  */
 export const asCheck =
-  (path: string): ((domain: string, request: Request) => AskedRequest) =>
+  (path: string): ((domain: string, request: Request) => SentRequest) =>
   (domain, request) => ({
     method: 'POST',
     path,
