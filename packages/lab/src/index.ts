@@ -19,11 +19,11 @@ export type { Latency } from './load/latency.ts'
 export { logArrivals } from './load/log-arrivals.ts'
 export { isOwnTarget } from './load/own-target.ts'
 export {
-  type SentRequest,
   hasKeys,
   originOf,
   type RequestTemplate,
   requestMaker,
+  type SentRequest,
 } from './load/request-template.ts'
 export { asCheck, asRequest, type PassedRule, type RuleCase, ruleCases } from './load/rules/rule-case.ts'
 export { type Admissions, type RuleResult, type TryOptions, tryRules } from './load/rules/try-rules.ts'
