@@ -8,6 +8,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   conform: async () => (await import('./commands/conform.ts')).conform,
   simulate: async () => (await import('./commands/simulate.ts')).simulate,
   compare: async () => (await import('./commands/compare.ts')).compare,
+  suggest: async () => (await import('./commands/suggest.ts')).suggest,
   ban: async () => (await import('./commands/ban.ts')).ban,
   export: async () => (await import('./commands/export.ts')).exportCommand,
   top: async () => (await import('./commands/top.ts')).top,
