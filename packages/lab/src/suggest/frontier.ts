@@ -96,15 +96,10 @@ export class PeriodSearch {
 
   #pointAt(algorithm: Algorithm, choice: Choice): FrontierPoint {
     const { of } = this.#allowance
-    const { limit, burst } = choice
-    const lower = [
-      { ...choice, limit: limit - 1 },
-      ...(burst === undefined || burst === 1 ? [] : [{ ...choice, burst: burst - 1 }]),
-    ]
     return {
       choice,
       denied: this.#denied(algorithm, choice, false),
-      oneLower: Math.min(...lower.map((each) => this.#denied(algorithm, each, false)[of])),
+      oneLower: Math.min(...lowerThan(choice).map((each) => this.#denied(algorithm, each, false)[of])),
     }
   }
 
@@ -141,6 +136,15 @@ export class PeriodSearch {
     }
     return trial.denied
   }
+}
+
+/** One less of the limit or of the burst; a bucket that nothing refills is no choice. */
+function lowerThan(choice: Choice): Choice[] {
+  const { limit, burst } = choice
+  if (burst === undefined) return [{ ...choice, limit: limit - 1 }]
+  const limits = limit > 1 ? [{ ...choice, limit: limit - 1 }] : []
+  const bursts = burst > 1 ? [{ ...choice, burst: burst - 1 }] : []
+  return limits.length + bursts.length > 0 ? [...limits, ...bursts] : [{ ...choice, limit: 0 }]
 }
 
 /**
