@@ -1,15 +1,11 @@
-// Makes what the library's package holds, dist/: its subpaths as ES modules and as CommonJS, each with one copy of what
-// they share, and their types. Types are written once, as CommonJS, which both kinds of modules can import.
-// And the dashboard, in what the service's package holds.
+// Makes what the packages with CommonJS hold, dist/: their subpaths as ES modules and as CommonJS, each with one copy of
+// what they share, and their types. Types are written once, as CommonJS, which both kinds of modules can import.
+// And the dashboard, in what the package observe holds.
 //   node scripts/bundle.mjs (after `tsc -b`, which writes declarations to build/)
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { publishedPackages } from './api/entries.mjs'
-
-const PACKAGE = 'packages/limiter'
-const { entries } = publishedPackages().find(({ folder }) => folder === 'limiter')
-const names = entries.map(({ source }) => source)
 
 /** `'./file.ts'` in a declaration. */
 const SOURCE = /(['"]\.[^'"]*)\.ts(['"])/g
@@ -17,14 +13,18 @@ const SOURCE = /(['"]\.[^'"]*)\.ts(['"])/g
 const INDENT = /^ +/gm
 const SOURCE_MAP = /\/\/# sourceMappingURL=.*\n?$/
 
-rmSync(join(PACKAGE, 'dist'), { recursive: true, force: true })
-await bundle()
-writeTypes()
+for (const { folder, entries } of publishedPackages().filter(({ commonJs }) => commonJs)) {
+  const home = join('packages', folder)
+  const names = entries.map(({ source }) => source)
+  rmSync(join(home, 'dist'), { recursive: true, force: true })
+  await bundle(home, names)
+  writeTypes(home, names)
+}
 await bundleDashboard()
 
-async function bundle() {
+async function bundle(home, names) {
   const bundle = await rolldown({
-    cwd: resolve(PACKAGE),
+    cwd: resolve(home),
     input: Object.fromEntries(names.map((name) => [name, `./src/${name}.ts`])),
     external: (id) => !/^[./]/.test(id),
     platform: 'neutral',
@@ -34,7 +34,7 @@ async function bundle() {
     ['cjs', 'cjs'],
   ]) {
     await bundle.write({
-      dir: resolve(PACKAGE, 'dist'),
+      dir: resolve(home, 'dist'),
       format,
       entryFileNames: `[name].${extension}`,
       chunkFileNames: `shared/[name]-[hash].${extension}`,
@@ -50,10 +50,10 @@ async function bundle() {
   await bundle.close()
 }
 
-/** The page for operators: three files that the service serves as they are. */
+/** The page for operators: three files that are served as they are. */
 async function bundleDashboard() {
   const source = 'packages/dashboard/src'
-  const target = 'packages/service/dist/dashboard'
+  const target = 'packages/observe/dist/page'
   rmSync(target, { recursive: true, force: true })
   const bundle = await rolldown({
     cwd: resolve(source),
@@ -68,12 +68,17 @@ async function bundleDashboard() {
 }
 
 /** The declarations that the subpaths reach. */
-function writeTypes() {
+function writeTypes(home, names) {
   const written = new Set()
+  const write = (file, text) => {
+    const path = join(home, 'dist', file)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
   const copy = (name) => {
     if (written.has(name)) return
     written.add(name)
-    const text = readFileSync(join(PACKAGE, 'build', `${name}.d.ts`), 'utf8')
+    const text = readFileSync(join(home, 'build', `${name}.d.ts`), 'utf8')
     write(`${name}.d.cts`, text.replaceAll(SOURCE, '$1.cjs$2').replace(SOURCE_MAP, '').replace(INDENT, ''))
     for (const [, specifier] of text.matchAll(SOURCE)) copy(join(dirname(name), specifier.slice(1)))
   }
@@ -81,10 +86,4 @@ function writeTypes() {
     copy(name)
     write(`${name}.d.ts`, `export * from './${basename(name)}.cjs'\n`)
   }
-}
-
-function write(file, text) {
-  const path = join(PACKAGE, 'dist', file)
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text)
 }

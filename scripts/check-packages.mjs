@@ -10,7 +10,8 @@ const run = (program, ...args) =>
 try {
   for (const name of readdirSync('packages')) {
     const folder = join('packages', name)
-    if (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).private) continue
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    if (manifest.private) continue
     const [pack] = JSON.parse(
       execFileSync('npm', ['pack', '--json', '--pack-destination', packs, `./${folder}`], {
         encoding: 'utf8',
@@ -19,7 +20,7 @@ try {
     const file = join(packs, pack.filename)
     console.log(`${pack.name}: ${pack.entryCount} files, ${Math.round(pack.size / 1024)} KiB packed`)
     run('publint', 'run', file, '--strict', '--pack', 'false')
-    const kinds = pack.name === '@sluice/limiter' ? [] : ['--profile', 'esm-only']
+    const kinds = manifest.main ? [] : ['--profile', 'esm-only']
     run('attw', file, '--format', 'table-flipped', ...kinds)
   }
 } finally {

@@ -1,39 +1,52 @@
-// What imports by name cost a bundle, and what the library takes once it is installed: each has a budget, the size of
+// What imports by name cost a bundle, and what a package takes once it is installed: each has a budget, the size of
 // today and a little more. Says all sizes, and fails where one is above its budget. Needs a build.
 //   node scripts/sizes.mjs
 import { execFileSync } from 'node:child_process'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
-/** Bytes, minified and compressed (gzip -9), of a program that imports these names and uses them. */
-const BUNDLES = {
-  'edge: createLimiter, gcra': [12_500, { edge: ['createLimiter', 'gcra'] }],
-  'edge/hono: rateLimit': [12_250, { 'edge/hono': ['rateLimit'] }],
-  'edge/fetch: rateLimit': [12_250, { 'edge/fetch': ['rateLimit'] }],
-  'edge and edge/hono: a whole limiter': [
-    21_500,
-    { edge: ['createLimiter', 'gcra', 'ipKey'], 'edge/hono': ['rateLimit'] },
-  ],
-  '. : createLimiter': [20_000, { '': ['createLimiter'] }],
-  'stores/memory: MemoryStore': [8_900, { 'stores/memory': ['MemoryStore'] }],
-  'stores/redis: RedisStore': [25_000, { 'stores/redis': ['RedisStore'] }],
-  'queue: createQueue': [4_400, { queue: ['createQueue'] }],
-  'pipeline: createPipeline': [20_600, { pipeline: ['createPipeline'] }],
-  'adapters/hono: rateLimit': [42_000, { 'adapters/hono': ['rateLimit'] }],
-  'adapters/fetch: rateLimit': [42_000, { 'adapters/fetch': ['rateLimit'] }],
-  'adapters/express: rateLimit': [42_000, { 'adapters/express': ['rateLimit'] }],
-}
 /**
- * Bytes of the library's pack, unpacked. Raised by 30 kB for what came after the first budget: limits that are assigned to
- * proxies, network rules, figures that are not known, and offenders.
+ * By package. `bundles`: bytes, minified and compressed (gzip -9), of a program that imports these names and uses them,
+ * with what they take from other packages. `unpacked`: bytes of the pack.
  */
-const UNPACKED = 850_000
+const BUDGETS = {
+  limiter: {
+    bundles: {
+      'edge: createLimiter, gcra': [13_000, { edge: ['createLimiter', 'gcra'] }],
+      'edge/hono: rateLimit': [12_400, { 'edge/hono': ['rateLimit'] }],
+      'edge/fetch: rateLimit': [12_250, { 'edge/fetch': ['rateLimit'] }],
+      'edge and edge/hono: a whole limiter': [
+        22_200,
+        { edge: ['createLimiter', 'gcra', 'ipKey'], 'edge/hono': ['rateLimit'] },
+      ],
+      '. : createLimiter': [21_200, { '': ['createLimiter'] }],
+      'stores/memory: MemoryStore': [9_900, { 'stores/memory': ['MemoryStore'] }],
+      'stores/redis: RedisStore': [25_000, { 'stores/redis': ['RedisStore'] }],
+      'queue: createQueue': [4_400, { queue: ['createQueue'] }],
+      'pipeline: createPipeline': [21_500, { pipeline: ['createPipeline'] }],
+      'adapters/hono: rateLimit': [43_900, { 'adapters/hono': ['rateLimit'] }],
+      'adapters/fetch: rateLimit': [43_900, { 'adapters/fetch': ['rateLimit'] }],
+      'adapters/express: rateLimit': [43_900, { 'adapters/express': ['rateLimit'] }],
+    },
+    // Raised by 30 kB for what came after the first budget: limits that are assigned to proxies, network rules, figures
+    // that are not known, and offenders; and for what is quicker: `allow`, decisions of one step, wildcards by index; and by 20 kB for channels and the
+    // table of offenders' keys.
+    unpacked: 895_000,
+  },
+  client: {
+    bundles: {
+      '. : retrying': [12_000, { '': ['retrying'] }],
+      'service: createServiceClient': [12_000, { service: ['createServiceClient'] }],
+    },
+    unpacked: 120_000,
+  },
+}
 
-async function bundled(imports) {
+async function bundled(folder, imports) {
   const names = Object.entries(imports)
   const lines = names.map(
     ([subpath, wanted], i) =>
-      `import { ${wanted.map((name) => `${name} as ${name}${i}`).join(', ')} } from '@sluice/limiter${subpath && `/${subpath}`}'`,
+      `import { ${wanted.map((name) => `${name} as ${name}${i}`).join(', ')} } from '@sluice/${folder}${subpath && `/${subpath}`}'`,
   )
   const used = names.flatMap(([, wanted], i) => wanted.map((name) => `${name}${i}`))
   const { outputFiles } = await build({
@@ -49,20 +62,21 @@ async function bundled(imports) {
   return gzipSync(outputFiles[0].contents, { level: 9 }).length
 }
 
-function unpacked() {
-  const told = execFileSync('npm', ['pack', '--dry-run', '--json', './packages/limiter'], {
+function unpacked(folder) {
+  const told = execFileSync('npm', ['pack', '--dry-run', '--json', `./packages/${folder}`], {
     encoding: 'utf8',
   })
   return JSON.parse(told)[0].unpackedSize
 }
 
-const rows = []
-for (const [name, [budget, imports]] of Object.entries(BUNDLES))
-  rows.push([name, await bundled(imports), budget])
-rows.push(['the pack, unpacked', unpacked(), UNPACKED])
 const kB = (bytes) => (bytes / 1_000).toFixed(1).padStart(7)
-console.log(`${'@sluice/limiter'.padEnd(40)}     kB   budget`)
-for (const [name, size, budget] of rows) {
-  console.log(`${name.padEnd(38)}${kB(size)}  ${kB(budget)}${size > budget ? '  above its budget' : ''}`)
+for (const [folder, budgets] of Object.entries(BUDGETS)) {
+  const rows = [['the pack, unpacked', unpacked(folder), budgets.unpacked]]
+  for (const [name, [budget, imports]] of Object.entries(budgets.bundles))
+    rows.push([name, await bundled(folder, imports), budget])
+  console.log(`${`@sluice/${folder}`.padEnd(40)}     kB   budget`)
+  for (const [name, size, budget] of rows) {
+    console.log(`${name.padEnd(38)}${kB(size)}  ${kB(budget)}${size > budget ? '  above its budget' : ''}`)
+    if (size > budget) process.exitCode = 1
+  }
 }
-if (rows.some(([, size, budget]) => size > budget)) process.exitCode = 1

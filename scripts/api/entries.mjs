@@ -1,5 +1,5 @@
 // The published packages and what each lets others import: every subpath of `exports` that has a source, with the
-// declarations that the compiler made of it.
+// declarations that the compiler made of it. One with a `main` has CommonJS beside its ES modules.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,7 +10,12 @@ export function publishedPackages() {
       ...JSON.parse(readFileSync(join('packages', folder, 'package.json'), 'utf8')),
     }))
     .filter((manifest) => !manifest.private)
-    .map(({ folder, name, exports }) => ({ folder, name, entries: entriesOf(folder, name, exports) }))
+    .map(({ folder, name, main, exports }) => ({
+      folder,
+      name,
+      commonJs: main !== undefined,
+      entries: entriesOf(folder, name, exports),
+    }))
 }
 
 function entriesOf(folder, name, exports) {

@@ -11,5 +11,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   suggest: async () => (await import('./commands/suggest.ts')).suggest,
   ban: async () => (await import('./commands/ban.ts')).ban,
   export: async () => (await import('./commands/export.ts')).exportCommand,
+  types: async () => (await import('./commands/types.ts')).types,
+  mock: async () => (await import('./commands/mock.ts')).mock,
   top: async () => (await import('./commands/top.ts')).top,
 }

@@ -5,17 +5,19 @@ import {
   msText,
   perSecondText,
   policyId,
+  policyWords,
   shareText,
   summaryOf,
   verdictOf,
   wholeText,
-} from '@sluice/service/live'
+} from '@sluice/observe/live'
 import { AdminApi, RefusedCall } from './admin-api.ts'
 import { buttonChoice, byId, element, setText } from './element.ts'
 import { KeyPanel } from './key-panel.ts'
 import { OffenderTables } from './offender-tables.ts'
 import { PolicyTable } from './policy-table.ts'
-import { limitsOf } from './rulebook-facts.ts'
+import { PolicyTraffic } from './policy-traffic.ts'
+import { type LimitFacts, limitsOf } from './rulebook-facts.ts'
 import { TimeCharts } from './time-charts.ts'
 
 /** Seconds between two looks at who is refused. */
@@ -27,6 +29,7 @@ const recent = new LiveWindow()
 const charts = new TimeCharts()
 const policies = new PolicyTable()
 const keys = new KeyPanel(api)
+const traffic = new PolicyTraffic(api, () => show())
 const offenders = new OffenderTables(api, (row) => void keys.ask(row))
 let version: string | undefined
 let connected = false
@@ -57,7 +60,7 @@ void run()
 async function run(): Promise<void> {
   for (;;) {
     try {
-      await api.stream('/v1/live', (event, data) => void seen(event, data))
+      await api.stream('v1/live', (event, data) => void seen(event, data))
     } catch (error) {
       const asks = error instanceof RefusedCall && error.status === 401
       byId('token').hidden = !asks
@@ -73,11 +76,15 @@ async function seen(event: string, data: unknown): Promise<void> {
   connected = true
   byId('token').hidden = true
   if (event === 'history') recent.begin(data as LiveHistory)
-  if (event === 'second') recent.add(data as LiveSecond)
+  if (event === 'history') void traffic.refresh().catch(() => undefined)
+  if (event === 'second') {
+    recent.add(data as LiveSecond)
+    traffic.add(data as LiveSecond)
+  }
   show()
   if (event === 'history' || ++sinceOffenders >= OFFENDERS_EVERY) {
     sinceOffenders = 0
-    await offenders.refresh().catch(() => undefined) // the stream says whether the service answers
+    await refreshLists().catch(() => undefined) // the stream says whether the service answers
   }
   if (recent.last !== undefined && recent.last.rules.version !== version) {
     version = recent.last.rules.version
@@ -87,19 +94,32 @@ async function seen(event: string, data: unknown): Promise<void> {
   }
 }
 
+/** What the stream does not have. */
+async function refreshLists(): Promise<void> {
+  await offenders.refresh()
+  policies.spikes = (await api.get('v1/spikes')).spikes
+}
+
 async function readRules(): Promise<void> {
-  const facts = limitsOf(await api.get('/v1/rules'))
+  const facts = limitsOf(await api.get('v1/rules'))
   policies.facts = facts
   keys.facts = facts
-  byId('offender-policy').replaceChildren(
-    element('option', { value: '' }, 'all'),
-    ...facts.map((each) => element('option', { value: policyId(each) }, each.policy)),
-  )
-  show()
+  listLimits('offender-policy', facts)
+  listLimits('traffic-policy', facts)
+  await traffic.refresh()
+}
+
+/** Puts the limits behind the first option, which stands for all. */
+function listLimits(id: string, facts: readonly LimitFacts[]): void {
+  const select = byId<HTMLSelectElement>(id)
+  const { value } = select
+  const options = facts.map((each) => element('option', { value: policyId(each) }, policyWords(each)))
+  select.replaceChildren(select.options[0]!, ...options)
+  select.value = facts.some((each) => policyId(each) === value) ? value : ''
 }
 
 function show(): void {
-  charts.show(recent.rows)
+  charts.show(recent.rows, traffic.rows)
   policies.show(summaryOf([recent]).policies)
   showHealth()
   showTiles()
@@ -122,14 +142,14 @@ function showHealth(): void {
       fails ? 'store fails' : `store: ${store.kind === 'memory' ? 'memory, well' : 'well'}`,
       !fails,
     ])
-    items.push([
-      rules.mistake === null ? 'rules in force as written' : 'rules: the files have a mistake',
-      rules.mistake === null,
-    ])
-    setText(
-      byId('rulebook'),
-      `Rulebook ${rules.version.slice(0, 12)}, since ${new Date(rules.since).toLocaleString('en-GB')}`,
-    )
+    if (rules.origin !== 'app')
+      items.push([
+        rules.mistake === null ? 'rules in force as written' : 'rules: the files have a mistake',
+        rules.mistake === null,
+      ])
+    const what =
+      rules.origin === 'app' ? `Limits in use: ${rules.version}` : `Rulebook ${rules.version.slice(0, 12)}`
+    setText(byId('rulebook'), `${what}, since ${new Date(rules.since).toLocaleString('en-GB')}`)
     byId('mistake').hidden = rules.mistake === null
     setText(
       byId('mistake'),

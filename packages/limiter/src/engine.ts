@@ -3,10 +3,14 @@ import { type Decision, decisionOf, keepCorrected, type Receipt, receiptOf } fro
 import { MAX } from './core/decide/integers.ts'
 import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
+import type { Request } from './core/request.ts'
 import { ticksOf } from './core/time.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
-import type { Observer } from './observe/events.ts'
+import { isListening, type Observer } from './observe/events.ts'
 import type { Charge, Once, Outcome, Store } from './stores/store.ts'
+
+/** What observers hear of a request. */
+type AskedRequest = Pick<Request, 'method' | 'path'>
 
 /** A request that was charged an estimate, and what settles it once. */
 export interface Reserved {
@@ -19,13 +23,26 @@ export interface Reserved {
  * store in process every verb answers at once, with a shared one by promise.
  */
 export interface Engine<Async extends boolean = boolean> {
-  /** Asks the store about one request. With `peek` it only looks. */
-  decide(domain: string, steps: readonly Step[], peek: boolean): MaybePromise<Decision, Async>
+  /**
+   * Asks the store about one request. With `peek` it only looks.
+   * @param request for observers
+   */
+  decide(
+    domain: string,
+    steps: readonly Step[],
+    peek: boolean,
+    request?: AskedRequest,
+  ): MaybePromise<Decision, Async>
   /**
    * As `decide`, to be settled later.
    * @param ttl milliseconds or text: how long it can be settled; unsettled, the estimate stands
    */
-  reserve(domain: string, steps: readonly Step[], ttl: number | string): MaybePromise<Reserved, Async>
+  reserve(
+    domain: string,
+    steps: readonly Step[],
+    ttl: number | string,
+    request?: AskedRequest,
+  ): MaybePromise<Reserved, Async>
   /**
    * Settles a decision's charge at its actual cost: the rest is given back where it still counts, or more is charged,
    * into debt if need be. Slots that are held are released. Rules that `actual` does not name stay as charged. All that
@@ -58,19 +75,35 @@ export interface Engine<Async extends boolean = boolean> {
 /**
  * The verbs over a store.
  * @param observe is called with every event: decided, reserved, settled
+ * @param distinct whether the steps of a request never name the same state
  * @example
  * const engine = createEngine(new MemoryStore())
  * const decision = engine.decide('shop', [{ rule, key: 'ada', cost: 1 }], false)
  */
-export function createEngine<Async extends boolean>(store: Store<Async>, observe?: Observer): Engine<Async> {
+export function createEngine<Async extends boolean>(
+  store: Store<Async>,
+  observe?: Observer,
+  distinct = false,
+): Engine<Async> {
+  const merge = distinct ? withIds : merged
   const decide: Engine<Async>['decide'] =
     observe === undefined
-      ? (_domain, steps, peek) => decided(store, steps, peek)
-      : (domain, steps, peek) =>
-          andThen<Decision, Decision, Async>(decided(store, steps, peek), (decision) => {
-            observe({ type: 'decided', domain, decision, peek })
-            return decision
+      ? (_domain, steps, peek) => decided(store, merge(steps), peek)
+      : (domain, steps, peek, request) => {
+          const answer = decided(store, merge(steps), peek)
+          if (!isListening(observe, 'decided')) return answer
+          if (store.async)
+            return observedLater(answer as Promise<Decision>, observe, domain, peek, request) as typeof answer
+          observe({
+            type: 'decided',
+            domain,
+            decision: answer as Decision,
+            peek,
+            method: request?.method,
+            path: request?.path,
           })
+          return answer
+        }
   const correct: Engine<Async>['correct'] = (domain, charges, once) => {
     const answer = store.settle(charges, once)
     if (observe === undefined) return answer
@@ -101,9 +134,9 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
   }
   return {
     decide,
-    reserve(domain, steps, ttl) {
+    reserve(domain, steps, ttl, request) {
       const ticks = ticksOf(ttl, ['ttl'])
-      return andThen<Decision, Reserved, Async>(decide(domain, steps, false), (decision) => {
+      return andThen<Decision, Reserved, Async>(decide(domain, steps, false, request), (decision) => {
         const { outcome, charged } = receiptOf(decision)!
         if (charged) observe?.({ type: 'reserved', domain, decision })
         return { decision, once: { id: globalThis.crypto.randomUUID(), until: outcome.at + ticks } }
@@ -129,6 +162,18 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
   }
 }
 
+async function observedLater(
+  answer: Promise<Decision>,
+  observe: Observer,
+  domain: string,
+  peek: boolean,
+  request: AskedRequest | undefined,
+): Promise<Decision> {
+  const decision = await answer
+  observe({ type: 'decided', domain, decision, peek, method: request?.method, path: request?.path })
+  return decision
+}
+
 function ownReceipt(decision: Decision): Receipt {
   const own = receiptOf(decision)
   if (own === undefined) throw new TypeError('only a decision of a limiter can be refunded')
@@ -137,10 +182,9 @@ function ownReceipt(decision: Decision): Receipt {
 
 function decided<Async extends boolean>(
   store: Store<Async>,
-  asked: readonly Step[],
+  steps: readonly Step[],
   peek: boolean,
 ): MaybePromise<Decision, Async> {
-  const steps = asked.length === 1 && !holdsSlots(asked[0]!) ? asked : merged(asked)
   const answer = store.decide(steps, peek)
   return (
     store.async
@@ -168,22 +212,47 @@ function all<Async extends boolean>(
   ) as MaybePromise<void, Async>
 }
 
-/**
- * One request charges one state once: steps that name the same state become one, with the sum of their costs.
- * Charges that are held get their ids here.
- */
+/** One request charges one state once: steps that name the same state become one, with the sum of their costs. */
 function merged(steps: readonly Step[]): readonly Step[] {
+  if (steps.length === 1) return withIds(steps)
   const kept: Step[] = []
+  const place = steps.length > MANY ? placesByState() : placeBySearch
   for (const step of steps) {
-    const same = kept.findIndex((other) => isSameState(other, step))
-    if (same < 0) kept.push(holdsSlots(step) ? { ...step, chargeId: newChargeId() } : step)
+    const same = place(kept, step)
+    if (same < 0) kept.push(step)
     else kept[same] = { ...kept[same]!, cost: Math.min(MAX, kept[same]!.cost + step.cost) }
   }
-  return kept
+  return withIds(kept)
+}
+
+/** Charges that are held get their ids here. */
+function withIds(steps: readonly Step[]): readonly Step[] {
+  return steps.some(holdsSlots)
+    ? steps.map((step) => (holdsSlots(step) ? { ...step, chargeId: newChargeId() } : step))
+    : steps
+}
+
+/** From so many steps on, a table costs less than comparing each with all. */
+const MANY = 16
+
+/** Where a step of the same state is among those kept; −1: nowhere. */
+function placeBySearch(kept: readonly Step[], step: Step): number {
+  return kept.findIndex((other) => isSameState(other, step))
 }
 
 function isSameState({ rule: a, key }: Step, { rule: b, key: other }: Step): boolean {
   return key === other && a.namespace === b.namespace && a.plan.kind === b.plan.kind && a.role === b.role
+}
+
+/** The same by a table, which takes each step that is not there as the next of those kept. */
+function placesByState(): typeof placeBySearch {
+  const places = new Map<string, number>()
+  return (kept, { rule, key }) => {
+    const state = JSON.stringify([rule.role, rule.plan.kind, rule.namespace, key])
+    const place = places.get(state)
+    if (place === undefined) places.set(state, kept.length)
+    return place ?? -1
+  }
 }
 
 function newChargeId(): number {

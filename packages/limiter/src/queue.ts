@@ -290,7 +290,7 @@ class Lines {
   }
 
   async #pause(place: Waiter, ms: number | undefined, signal: AbortSignal | undefined): Promise<PauseEnd> {
-    place.pause = startPause(ms, signal, this.#timers)
+    place.pause = startPause(ms, signal, this.#timers && { timers: this.#timers })
     try {
       return await place.pause.ended
     } finally {

@@ -1,11 +1,12 @@
 import { setMaxListeners } from 'node:events'
+import { diagnostics } from '@sluice/limiter/diagnostics'
 import { everyObserver } from '@sluice/limiter/events'
 import { createOffenders } from '@sluice/limiter/offenders'
 import { createPipeline } from '@sluice/limiter/pipeline'
+import { EventStreams, keyShown, LiveFigures, RefusalLog, storeFails, Tallies } from '@sluice/observe/parts'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
-import { EventStreams } from './admin/event-streams.ts'
-import { type Readiness, storeFails } from './admin/health.ts'
+import type { Readiness } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
 import type { LiveStream } from './admin/live.ts'
 import type { App, Log } from './app.ts'
@@ -13,12 +14,8 @@ import { authorizationCheck } from './auth/ext-authz.ts'
 import { boundsOf } from './bounds.ts'
 import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
-import { keyShown } from './observe/key-shown.ts'
-import { LiveFigures } from './observe/live/live-figures.ts'
 import { type BoundedLog, createLog, logEvents } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
-import { RefusalLog } from './observe/refusal-log.ts'
-import { Tallies } from './observe/tallies.ts'
 import type { DescriptorModes } from './operations/asked-steps.ts'
 import { descriptorDecider } from './operations/descriptors.ts'
 import { createOperations } from './operations/operations.ts'
@@ -34,6 +31,8 @@ import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
+import { OffendersWebhook } from './webhook/offenders-webhook.ts'
 import { XdsRules } from './xds/xds-rules.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
@@ -46,8 +45,12 @@ export interface ServiceParts {
   /** Where the rules come from, if not from files. */
   readonly xds: XdsRules | undefined
   readonly log: Log
+  /** Sends spans and metrics elsewhere: whoever runs the service starts and stops it. */
+  readonly telemetry: (Pick<Telemetry, 'stop'> & { start(): void }) | undefined
   /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
   readonly live: LiveStream
+  /** Absent where offenders are not posted. */
+  readonly webhook: OffendersWebhook | undefined
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
   /** Writes to the log what is still to be said of the last second. */
@@ -90,8 +93,9 @@ export function assemble(
   observers.add(live.figures.observe, offenders.observe)
   const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
-  observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
-  observers.add(assignments.observe)
+  observers.add(tallies.observe, ...metrics.observers, rlsReloads(metrics.registry), logEvents(log))
+  observers.add(assignments.observe, diagnostics())
+  if (options.telemetry !== undefined) observers.add(options.telemetry.observe)
   const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
   const rules = new LiveRules({
     paths: options.rules,
@@ -113,12 +117,32 @@ export function assemble(
     rules,
     secret,
     observe,
+    carry: options.telemetry?.carry,
     tarpit,
     timers,
     leaving: leaving.signal,
   })
+  const showKey = keyShown(options.offenderKeys, secret)
+  const webhook =
+    options.offendersWebhook &&
+    new OffendersWebhook({
+      options: options.offendersWebhook,
+      offenders,
+      policies: () => policiesOf(rules),
+      showKey,
+      log,
+      timers,
+    })
+  webhook?.report(metrics.registry)
   const rateLimit = shouldRateLimit({
-    decide: descriptorDecider({ pipeline, store, fallback: stores.fallback, observe, ...modesOf(rls) }),
+    decide: descriptorDecider({
+      pipeline,
+      store,
+      fallback: stores.fallback,
+      observe,
+      carry: options.telemetry?.carry,
+      ...modesOf(rls),
+    }),
     tallies: rlsTallies,
     options: rls,
   })
@@ -137,6 +161,7 @@ export function assemble(
       auth,
       shouldRateLimit: rateLimit,
       readiness,
+      telemetry: options.telemetry,
       bounds,
       log,
       stopping,
@@ -149,6 +174,7 @@ export function assemble(
             assignments,
             authorizationCheck: authorizationCheck({ ...auth, operations }),
             readiness,
+            telemetry: options.telemetry,
             log,
             deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,
             tls: options.grpcTls,
@@ -161,9 +187,10 @@ export function assemble(
       registry: metrics.registry,
       readiness,
       token: options.adminToken,
+      tls: options.adminTls,
       live,
       offenders,
-      showKey: keyShown(options.offenderKeys, secret),
+      showKey,
       names: ownNames(addressOf(options.admin ?? DEFAULT_ADMIN), options.adminHosts),
       bounds,
       log,
@@ -172,7 +199,12 @@ export function assemble(
     rules,
     xds,
     log,
+    telemetry: options.telemetry && {
+      start: () => options.telemetry!.start(metrics.registry, log),
+      stop: () => options.telemetry!.stop(),
+    },
     live,
+    webhook,
     answerHeld: () => leaving.abort(),
     endLog: () => refusals?.end(),
     lookAtStore: () => storeFails(stores),
@@ -198,6 +230,13 @@ function liveOf(figures: LiveFigures, refusals: RefusalLog | undefined): LiveStr
     refusals?.tick()
   }
   return { figures, streams, tick }
+}
+
+/** Names of all policies in force. */
+function* policiesOf({ live }: LiveRules): Iterable<readonly [domain: string, policy: string]> {
+  for (const [domain, { policies }] of live?.domains ?? []) {
+    for (const policy of policies) yield [domain, policy]
+  }
 }
 
 function modesOf({ shadow = false, quota = false }: RlsOptions): DescriptorModes {

@@ -20,14 +20,17 @@ import { type DenyCacheOptions, denyCacheFields } from '@sluice/limiter/stores/d
 import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fallback'
 import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
+import { tokenCheck } from '@sluice/observe/parts'
 import { addressOf, grpcAddressOf } from './address.ts'
 import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
-import type { TlsFiles } from './grpc/certificates.ts'
 import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
 import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
+import { type TlsFiles, tlsCheck } from './tls-files.ts'
+import { type WebhookOptions, webhookFields } from './webhook/webhook-options.ts'
 import { type XdsOptions, xdsFields } from './xds/xds-options.ts'
 
 export interface ServiceOptions {
@@ -64,8 +67,15 @@ export interface ServiceOptions {
   readonly rls?: RlsOptions
   /** How limits with `assign: rlqs` are assigned to proxies, over gRPC. */
   readonly rlqs?: RlqsOptions
-  /** `HOST:PORT` of the admin address, which needs no password but `adminToken`: keep it private. Default `127.0.0.1:6070`. */
+  /**
+   * `HOST:PORT` of the admin address. Default `127.0.0.1:6070`. One that other machines reach needs `adminToken`,
+   * `adminTls` with a `clientCa`, or `adminOpen`.
+   */
   readonly admin?: string
+  /** Files of TLS for the admin address, which are read again when they change. Default: none. */
+  readonly adminTls?: TlsFiles
+  /** The admin address may be reached by other machines with neither token nor certificate. Default false. */
+  readonly adminOpen?: boolean
   /**
    * Names, without port, under which the admin address may also be asked, such as `sluice-admin.internal`. Others than
    * its own are refused, so that no page can reach it by a name of the page's own.
@@ -78,6 +88,8 @@ export interface ServiceOptions {
    * `hashed`, addresses and users too. Default `plain`.
    */
   readonly offenderKeys?: 'plain' | 'hashed'
+  /** Where keys are posted that are new in the lists of offenders, or refused more often than before. Default: nowhere. */
+  readonly offendersWebhook?: WebhookOptions
   /** How proxies are answered, at `/auth`. */
   readonly auth?: AuthOptions
   /** How answers are put into headers. */
@@ -100,6 +112,8 @@ export interface ServiceOptions {
   /** Of these, milliseconds for which `stop` leaves idle connections open for a last request. Default 2,000. */
   readonly idleMs?: number
   readonly log?: LogOptions
+  /** Spans and metrics by OpenTelemetry: `openTelemetry()` of `@sluice/service/opentelemetry`. Default: none. */
+  readonly telemetry?: Telemetry
   /** Milliseconds since the epoch, for headers that carry dates and for `since`. Default `Date.now`. */
   readonly wallClock?: () => number
 }
@@ -141,18 +155,16 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     readiness: oneOf('store'),
     http: address,
     grpc: grpcAddress,
-    grpcTls: objectOf<TlsFiles>(
-      { cert: textCheck, key: textCheck, clientCa: textCheck, clientName: textCheck },
-      ['cert', 'key'],
-    ),
+    grpcTls: tlsCheck,
     rls: objectOf<RlsOptions>(rlsFields),
     rlqs: objectOf<RlqsOptions>(rlqsFields),
     admin: address,
+    adminTls: tlsCheck,
+    adminOpen: flag,
     adminHosts: listOf(textCheck),
-    adminToken: that('a text of 16 or more visible characters', (value) =>
-      /^[!-~]{16,}$/.test(String(value)),
-    ),
+    adminToken: tokenCheck,
     offenderKeys: oneOf('plain', 'hashed'),
+    offendersWebhook: objectOf<WebhookOptions>(webhookFields, ['url']),
     auth: authCheck,
     tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),
@@ -176,6 +188,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
       stream: having('a stream', 'write'),
       refusals: oneOf('hashed', 'plain', 'off'),
     }),
+    telemetry: having('what openTelemetry() makes', 'observe', 'start'),
     wallClock: func,
   },
   ['rules'],

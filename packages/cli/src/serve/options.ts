@@ -113,6 +113,33 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     see: 'http.md#admin-address',
     to: (adminToken) => ({ adminToken }),
   },
+  'admin-cert': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'certificate for the admin address, in PEM; it is read again when it changes',
+    see: 'operate.md#who-may-reach-the-admin-address',
+    to: (cert) => ({ adminTls: { cert } }),
+  },
+  'admin-key': { kind: 'text', value: 'FILE', help: 'its key', to: (key) => ({ adminTls: { key } }) },
+  'admin-client-ca': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'who signs the certificates that clients of the admin address must show',
+    to: (clientCa) => ({ adminTls: { clientCa } }),
+  },
+  'admin-client-name': {
+    kind: 'text',
+    value: 'NAME',
+    help: 'a name that these certificates must have',
+    to: (clientName) => ({ adminTls: { clientName } }),
+  },
+  'admin-open': {
+    kind: 'flag',
+    help: 'other machines may use the admin address with neither token nor certificate',
+    default: 'false',
+    see: 'operate.md#who-may-reach-the-admin-address',
+    to: (adminOpen) => ({ adminOpen }),
+  },
   'offender-keys': {
     kind: 'text',
     value: 'FORM',
@@ -121,6 +148,31 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     default: 'plain',
     see: 'dashboard.md',
     to: (form) => ({ offenderKeys: form as 'plain' | 'hashed' }),
+  },
+  'offenders-webhook': {
+    kind: 'text',
+    value: 'URL',
+    help: 'where new and growing offenders are posted: https:, or http: on this machine',
+    see: 'dashboard.md#webhook',
+    to: (url) => ({ offendersWebhook: { url } }),
+  },
+  'offenders-webhook-secret': {
+    kind: 'text',
+    secret: 'hidden',
+    help: 'is sent with each post, as authorization: Bearer SECRET',
+    to: (secret) => ({ offendersWebhook: { secret } }),
+  },
+  'offenders-webhook-every': {
+    kind: 'time',
+    value: 'TIME',
+    help: 'time between two posts; 1m where it is not set',
+    to: (everyMs) => ({ offendersWebhook: { everyMs } }),
+  },
+  'offenders-webhook-most': {
+    kind: 'number',
+    value: 'N',
+    help: 'most offenders in one post; 100 where it is not set',
+    to: (most) => ({ offendersWebhook: { most } }),
   },
   dialect: {
     kind: 'list',
@@ -224,5 +276,12 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     default: 'hashed',
     see: 'cli.md#log',
     to: (form) => ({ logRefusals: form as ServeSettings['logRefusals'] }),
+  },
+  otel: {
+    kind: 'flag',
+    help: 'sends traces and metrics by OpenTelemetry, as the variables OTEL_* say',
+    default: 'false',
+    see: 'opentelemetry.md',
+    to: (otel) => ({ otel }),
   },
 }

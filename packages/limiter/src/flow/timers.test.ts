@@ -73,7 +73,7 @@ const CONSTANT: Readonly<Record<string, string>> = {
   'cli/src/stores.ts': 'a constant',
   'limiter/src/stores/fallback.ts': 'an example',
   'service/src/admin/health.ts': 'a constant',
-  'service/src/grpc/certificates.ts': 'a constant',
+  'service/src/tls-files.ts': 'a constant',
   'service/src/grpc/health.ts': 'a constant',
   'service/src/http/batch.ts': 'timeouts of a socket, by Node',
   'service/src/turns.ts': 'a turn of the event loop',

@@ -1,7 +1,7 @@
-import type { Observer } from '@sluice/limiter/events'
+import { type Observer, observerOf } from '@sluice/limiter/events'
+import { keptGauge } from '@sluice/observe/parts'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { LiveRules } from '../rules/live-rules.ts'
-import { keptGauge } from './kept-metrics.ts'
 
 /** What is in force, and whether the files can be used. @returns the observer that the figures are made of */
 export function reportRules(
@@ -39,11 +39,11 @@ export function reportRules(
     },
   })
   for (const result of ['changed', 'unchanged', 'refused']) reloads.inc({ result }, 0)
-  return (event) => {
+  return observerOf(['reloaded'], (event) => {
     if (event.type !== 'reloaded') return
     const { result } = event
     reloads.inc({ result })
     works.set(result === 'refused' ? 0 : 1)
     if (result !== 'refused') since.setToCurrentTime()
-  }
+  })
 }

@@ -1,6 +1,6 @@
-import type { Observer } from '@sluice/limiter/events'
+import { type Observer, observerOf } from '@sluice/limiter/events'
+import { keptCounter } from '@sluice/observe/parts'
 import { Counter, Histogram, type Registry } from 'prom-client'
-import { keptCounter } from '../observe/kept-metrics.ts'
 import type { LimitTally, RlsTallies } from './tallies.ts'
 
 const HITS = ['total_hits', 'over_limit', 'near_limit', 'within_limit', 'shadow_mode'] as const
@@ -39,9 +39,9 @@ export function rlsReloads(registry: Registry): Observer {
         registers: [registry],
       }),
   )
-  return (event) => {
+  return observerOf(['reloaded'], (event) => {
     if (event.type === 'reloaded') (event.result === 'refused' ? error : success)!.inc()
-  }
+  })
 }
 
 /** What is counted for dashboards made for envoyproxy/ratelimit, under the names of its Prometheus mapping. */
