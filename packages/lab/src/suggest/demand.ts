@@ -1,7 +1,7 @@
 import { type KeyArrivals, peaksOf } from './arrivals.ts'
 
 /** How much keys ask for in their own busiest window of a length. */
-export interface Demand {
+export interface KeyDemand {
   /** Of the window, in seconds. */
   readonly seconds: number
   readonly p50: number
@@ -13,7 +13,7 @@ export interface Demand {
 const SECONDS = [1, 60, 3_600]
 
 /** The demand of keys over a second, a minute and an hour. */
-export function demandOf(arrivals: KeyArrivals): Demand[] {
+export function demandOf(arrivals: KeyArrivals): KeyDemand[] {
   return SECONDS.map((seconds) => {
     const peaks = peaksOf(arrivals, seconds * 1_000_000).sort()
     const at = (share: number): number => peaks[Math.max(0, Math.ceil(share * peaks.length) - 1)] ?? 0

@@ -40,6 +40,6 @@ function flow(value: unknown): string {
 }
 
 /** A name for the rule, of its key. */
-export function ruleName({ key }: RuleSubject): string {
+export function nameOfRule({ key }: RuleSubject): string {
   return key.length === 0 ? 'all' : `by-${key.join('-').replace(/[^\w-]+/g, '-')}`.slice(0, 64)
 }

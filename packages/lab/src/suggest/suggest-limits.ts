@@ -87,7 +87,7 @@ export async function suggestLimits(
   }
 }
 
-interface Collected {
+interface CollectedArrivals {
   readonly counts: ReadCounts
   readonly names: readonly string[]
   readonly arrivals: KeyArrivals
@@ -103,7 +103,10 @@ interface Keyed {
 const UNMET: Keyed = { key: -1 }
 const LACKING: Keyed = { key: -2 }
 
-async function collect(sources: readonly TrafficSource[], options: SuggestOptions): Promise<Collected> {
+async function collect(
+  sources: readonly TrafficSource[],
+  options: SuggestOptions,
+): Promise<CollectedArrivals> {
   const domain = domainOf(limitText('each', options, { limit: 1 }, '1s', FIRST_ALGORITHM))
   const questions = { rules: compile([domain]), domain: domain.name }
   const counts = new ReadCounts()

@@ -1,6 +1,6 @@
 import type { AlgorithmName } from '@sluice/limiter/algorithms'
 import type { SimulationReport } from '../simulate/report.ts'
-import type { Demand } from './demand.ts'
+import type { KeyDemand } from './demand.ts'
 import type { Denied, ShareOf } from './trial.ts'
 
 /** Limits that fit a log. */
@@ -19,7 +19,7 @@ export interface Suggestion
     /** So many of them may be refused. */
     readonly most: number
   }
-  readonly demand: readonly Demand[]
+  readonly demand: readonly KeyDemand[]
   /** What passes without a limit: the most in a second, and the most of one key within a second. */
   readonly unlimited: { readonly peakRate: number; readonly worstBurst: number }
   readonly algorithms: readonly AlgorithmSuggestion[]

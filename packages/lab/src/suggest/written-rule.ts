@@ -1,6 +1,6 @@
 import type { AlgorithmName } from '@sluice/limiter/algorithms'
 import type { TrafficSource } from '../traffic/source.ts'
-import { limitText, type RuleSubject, ruleName } from './rule-text.ts'
+import { limitText, nameOfRule, type RuleSubject } from './rule-text.ts'
 import type { SuggestedPoint, Suggestion } from './suggestion.ts'
 
 /** The rule as a rulebook, with a comment of where its numbers come from. */
@@ -24,7 +24,7 @@ export function writtenRule(
     `With it at most ${peakRate} requests passed in a second, and ${worstBurst} of one key.`,
   ]
   const lines = comment.map((line) => `# ${line}\n`).join('')
-  return `${lines}domain: suggested\nlimits:\n${limitText(ruleName(subject), subject, point, point.period, algorithm)}`
+  return `${lines}domain: suggested\nlimits:\n${limitText(nameOfRule(subject), subject, point, point.period, algorithm)}`
 }
 
 function percent(share: number): string {
