@@ -10,6 +10,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   compare: async () => (await import('./commands/compare.ts')).compare,
   load: async () => (await import('./commands/load.ts')).load,
   drill: async () => (await import('./commands/drill.ts')).drill,
+  suggest: async () => (await import('./commands/suggest.ts')).suggest,
   ban: async () => (await import('./commands/ban.ts')).ban,
   export: async () => (await import('./commands/export.ts')).exportCommand,
   types: async () => (await import('./commands/types.ts')).types,

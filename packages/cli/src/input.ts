@@ -7,8 +7,6 @@ import { UsageError } from './usage-error.ts'
 interface Input {
   /** As messages call it. */
   readonly name: string
-  /** Bytes, where it is known. */
-  readonly size: number | undefined
   readonly bytes: Readable
 }
 
@@ -16,9 +14,8 @@ interface Input {
 function openInput(path: string, { stdin }: Io): Input {
   if (path === '-') return { name: 'standard input', size: undefined, bytes: stdin }
   try {
-    const stats = statSync(path)
-    if (stats.isDirectory()) throw new UsageError(`cannot read ${path}: it is a folder`)
-    return { name: path, size: stats.isFile() ? stats.size : undefined, bytes: createReadStream(path) }
+    if (statSync(path).isDirectory()) throw new UsageError(`cannot read ${path}: it is a folder`)
+    return { name: path, bytes: createReadStream(path) }
   } catch (error) {
     throw cannotRead(path, error)
   }
@@ -44,8 +41,6 @@ export async function readText(path: string, limit: number, io: Io): Promise<str
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EACCES: 'it may not be read',
-  Z_DATA_ERROR: 'its gzip data are damaged',
-  Z_BUF_ERROR: 'its gzip data end too early',
 }
 
 /** What the system says of a file, in words. */
