@@ -12,7 +12,7 @@ interface Input {
 
 /** Opens `path`, or standard input for `-`. @throws UsageError when there is no such file */
 function openInput(path: string, { stdin }: Io): Input {
-  if (path === '-') return { name: 'standard input', size: undefined, bytes: stdin }
+  if (path === '-') return { name: 'standard input', bytes: stdin }
   try {
     if (statSync(path).isDirectory()) throw new UsageError(`cannot read ${path}: it is a folder`)
     return { name: path, bytes: createReadStream(path) }
