@@ -16,7 +16,8 @@ import {
   under,
 } from './core/options.ts'
 import type { Duration } from './core/time.ts'
-import { createEngine, type Reserved } from './engine.ts'
+import type { Step } from './core/decide/step.ts'
+import { createEngine, type Engine, type Reserved } from './engine.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
 import type { KeyOf, LimiterPolicy, SomeKeyOf } from './limiter-policy.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
@@ -107,6 +108,11 @@ export interface Limiter<
   ): MaybePromise<void, Async>
   /** Ends a block. */
   unblock(key: SomeKeyOf<Field>): MaybePromise<void, Async>
+  /** What `check` would ask the store for; nothing is decided. */
+  match(key: KeyOf<Field>, options?: CostOption<Name>): readonly Step[]
+  /** The verbs below policies: by steps and charges. */
+  readonly engine: Engine<Async>
+  readonly name: string
   readonly policies: Readonly<Record<Name, LimiterPolicy>>
 }
 
@@ -161,7 +167,10 @@ export function limiterOf<Async extends boolean>(
   ) => MaybePromise<DecisionBy<string, Async>, Async>
 
   return {
+    name,
     policies,
+    engine,
+    match: (key, options) => steps.of(key, givenCost(options)),
     check: (key, options) => decide(name, steps.of(key, givenCost(options)), false),
     limitOrThrow: (key, options) =>
       andThen<DecisionBy<string, Async>, DecisionBy<string, Async>, Async>(

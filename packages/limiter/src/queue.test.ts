@@ -108,7 +108,7 @@ describe('a queue', () => {
     third.abort('gone')
     wait('e', { signal: third.signal })
     await run(10_000)
-    expect(log).toEqual(['a in 0', 'e gone 500', 'b gone 500', 'c gone 500', 'd in 1000'])
+    expect(log).toEqual(['a in 0', 'b gone 500', 'c gone 500', 'e gone 500', 'd in 1000'])
     expect(pending.size).toBe(0)
   })
 

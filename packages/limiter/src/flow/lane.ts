@@ -1,0 +1,115 @@
+import type { Decision } from '../core/decide/decision.ts'
+import type { Step } from '../core/decide/step.ts'
+import type { Barrier } from './barrier.ts'
+import type { Placed } from './heap.ts'
+import type { Waiter } from './waiter.ts'
+
+/** Those of one priority, in order of arrival, and the units that they ask of each rule. */
+interface Queued {
+  first: Waiter | undefined
+  last: Waiter | undefined
+  readonly units: number[]
+}
+
+/** All who wait for the same counters: first come, first served inside a priority. One of them asks at a time. */
+export class Lane implements Placed {
+  place = -1
+  readonly id: string
+  /** What it needs: states of the store, and what else can hold it back. */
+  readonly names: readonly string[]
+  readonly flow: string
+  /** In the barrier that it waits at: its place in the order there. */
+  tag = 0
+  size = 0
+  /** Asks, or is being looked at. */
+  busy = false
+  /** Something changed while it asked: a refusal may be out of date. */
+  again = false
+  barrier: Barrier | undefined = undefined
+  /** The barrier where `tag` counts. */
+  home: Barrier | undefined = undefined
+  /** The last refusal, and when it was, in milliseconds of the clock. */
+  refused: Decision | undefined = undefined
+  refusedAt = 0
+  /** When all who came before have been looked at. */
+  looked: Promise<void> | undefined = undefined
+  readonly #queues: (Queued | undefined)[] = []
+  #sample: readonly Step[]
+
+  constructor(id: string, names: readonly string[], flow: string, steps: readonly Step[]) {
+    this.id = id
+    this.names = names
+    this.flow = flow
+    this.#sample = steps
+  }
+
+  get head(): Waiter | undefined {
+    for (let p = 0; p < this.#queues.length; p++) {
+      const first = this.#queues[p]?.first
+      if (first !== undefined) return first
+    }
+    return undefined
+  }
+
+  push(waiter: Waiter): void {
+    this.#share(waiter)
+    this.#queues[waiter.priority] ??= {
+      first: undefined,
+      last: undefined,
+      units: waiter.steps.map(() => 0),
+    }
+    const queue = this.#queues[waiter.priority]!
+    waiter.lane = this
+    waiter.before = queue.last
+    if (queue.last === undefined) queue.first = waiter
+    else queue.last.after = waiter
+    queue.last = waiter
+    count(queue, waiter.steps, 1)
+    this.size++
+  }
+
+  remove(waiter: Waiter): void {
+    const queue = this.#queues[waiter.priority]!
+    if (waiter.before === undefined) queue.first = waiter.after
+    else waiter.before.after = waiter.after
+    if (waiter.after === undefined) queue.last = waiter.before
+    else waiter.after.before = waiter.before
+    waiter.before = undefined
+    waiter.after = undefined
+    waiter.lane = undefined
+    count(queue, waiter.steps, -1)
+    this.size--
+  }
+
+  /** Units of step `i` that all of this priority, or before it, ask for. */
+  unitsTo(priority: number, i: number): number {
+    let sum = 0
+    for (let p = 0; p <= priority && p < this.#queues.length; p++) sum += this.#queues[p]?.units[i] ?? 0
+    return sum
+  }
+
+  /** In the order in which they are served. */
+  *waiters(): Generator<Waiter> {
+    for (const queue of this.#queues) {
+      let waiter = queue?.first
+      while (waiter !== undefined) {
+        const next: Waiter | undefined = waiter.after
+        yield waiter
+        waiter = next
+      }
+    }
+  }
+
+  /** Lists of steps are small objects, which 100,000 waiters need not have each. */
+  #share(waiter: Waiter): void {
+    const sample = this.#sample
+    const { steps } = waiter
+    if (steps.every(({ rule, cost }, i) => sample[i]?.rule === rule && sample[i]?.cost === cost))
+      waiter.steps = sample
+    else this.#sample = steps
+  }
+}
+
+function count({ units }: Queued, steps: readonly Step[], sign: 1 | -1): void {
+  for (let i = 0; i < steps.length; i++) units[i]! += sign * steps[i]!.cost
+}

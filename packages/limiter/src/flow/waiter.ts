@@ -1,0 +1,123 @@
+import type { Decision } from '../core/decide/decision.ts'
+import type { Step } from '../core/decide/step.ts'
+import { SluiceError } from '../core/errors.ts'
+import type { Due } from './agenda.ts'
+import type { Lane } from './lane.ts'
+import type { Turns } from './turns.ts'
+
+/** How urgent a call is, as RFC 9218 (urgency) counts: 0 comes first. */
+export const PRIORITIES = 8
+/** RFC 9218's default. */
+export const DEFAULT_PRIORITY = 3
+
+/**
+ * Why a call does not wait, or no longer: `full` no place is free, `late` it cannot be served in time, `never` no wait
+ * helps, `unwilling` it does not want to wait, `draining` no new calls are taken.
+ */
+export type TurnRefusal = 'full' | 'late' | 'never' | 'unwilling' | 'draining'
+
+/**
+ * The call was refused on this side, before it was sent: `ERR_SLUICE_THROTTLED`.
+ * @example
+ * if (error instanceof Throttled && error.retryAfterMs !== null) later(error.retryAfterMs)
+ */
+export class Throttled extends SluiceError {
+  /** Refused here, not by the other side. */
+  readonly local = true
+  /** Milliseconds until a try may succeed, at least; `null`: no wait helps. */
+  readonly retryAfterMs: number | null
+  readonly reason: string
+
+  constructor(reason: string, message: string, retryAfterMs: number | null, code = 'ERR_SLUICE_THROTTLED') {
+    super(code, message)
+    this.retryAfterMs = retryAfterMs
+    this.reason = reason
+  }
+}
+
+/** In words. */
+export const WHY: Readonly<Record<TurnRefusal, string>> = {
+  full: 'too many wait already',
+  late: 'its turn would come too late',
+  never: 'no wait helps',
+  unwilling: 'it is over its limit, and does not wait',
+  draining: 'no new calls are taken',
+}
+
+/** @throws TypeError for what is none */
+export function checkedPriority(priority: number = DEFAULT_PRIORITY): number {
+  if (Number.isInteger(priority) && priority >= 0 && priority < PRIORITIES) return priority
+  throw new TypeError(`priority must be a whole number from 0 to ${PRIORITIES - 1}`)
+}
+
+/** Where a waiter is. */
+export type Stage = 'new' | 'waiting' | 'asked' | 'delayed' | 'gone'
+
+/**
+ * One who waits. Kept small, for there may be 100,000: no closures, no timer of its own, and steps that it shares with
+ * others where they are the same.
+ */
+export abstract class Waiter implements Due {
+  /** What it asks for. Waiters with the same rules, keys and costs come to share one list. */
+  steps: readonly Step[]
+  /** Who shares fairly with others what all of them need. */
+  readonly flow: string
+  /** 0, which comes first, to 7. */
+  readonly priority: number
+  /** Milliseconds by the clock of the turns: after it the call is of no use. May be infinite. */
+  readonly until: number
+  readonly signal: AbortSignal | undefined
+  stage: Stage = 'new'
+  /** In the order of arrival. */
+  seq = 0
+  /** Whether its wait was foreseen. */
+  looked = false
+  place = -1
+  /** What is free at the very instant at which its time is over is served. */
+  readonly isLast = true
+  at = 0
+  turns: Turns | undefined = undefined
+  lane: Lane | undefined = undefined
+  before: Waiter | undefined = undefined
+  after: Waiter | undefined = undefined
+  /** Of an admitted one, while its algorithm delays it. */
+  decision: Decision | undefined = undefined
+
+  constructor(
+    steps: readonly Step[],
+    flow: string,
+    priority: number,
+    until: number,
+    signal: AbortSignal | undefined,
+  ) {
+    this.steps = steps
+    this.flow = flow
+    this.priority = priority
+    this.until = until
+    this.signal = signal
+  }
+
+  /** Its turn has come. */
+  abstract served(decision: Decision): void
+  /**
+   * It is not served.
+   * @param decision the last refusal, where there was one
+   * @param waitMs how long it would take at least; `null`: no wait helps
+   */
+  abstract refused(why: TurnRefusal, decision: Decision | undefined, waitMs: number | null): void
+  /** The store failed, or the signal aborted. */
+  abstract failed(error: unknown): void
+  /** Whether it waits, after a refusal. */
+  waits(_decision: Decision): boolean {
+    return true
+  }
+
+  /** The signal aborted. */
+  handleEvent(): void {
+    this.turns!.leave(this, undefined)
+  }
+
+  due(): void {
+    this.turns!.waiterDue(this)
+  }
+}
