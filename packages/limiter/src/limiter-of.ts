@@ -2,6 +2,7 @@ import type { Plan } from './core/decide/algorithm.ts'
 import { type CostByName, checkedCost } from './core/decide/cost.ts'
 import type { Decision } from './core/decide/decision.ts'
 import { type Rule, ruleOfChecked } from './core/decide/rule.ts'
+import type { Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
 import {
   type CallFields,
@@ -16,7 +17,6 @@ import {
   under,
 } from './core/options.ts'
 import type { Duration } from './core/time.ts'
-import type { Step } from './core/decide/step.ts'
 import { createEngine, type Engine, type Reserved } from './engine.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
 import type { KeyOf, LimiterPolicy, SomeKeyOf } from './limiter-policy.ts'

@@ -5,19 +5,19 @@ import { ConfigError, StoreError } from './core/errors.ts'
 import { type CallFields, checkCall, checkOptions, having, objectOf, wholeFrom } from './core/options.ts'
 import type { Timers } from './flow/timers.ts'
 import { Turns } from './flow/turns.ts'
-import { checkedPriority, Throttled, type TurnRefusal, Waiter, WHY } from './flow/waiter.ts'
+import { checkedPriority, QueueFull, type TurnRefusal, Waiter } from './flow/waiter.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
 import type { CostOption, Limiter } from './limiter-of.ts'
 import type { KeyOf } from './limiter-policy.ts'
 
-export { Throttled }
+export { QueueFull }
 
 export interface QueueOptions {
   /** Measures `maxWaitMs`. Default: the process's monotonic clock. */
   readonly clock?: Clock
   /** Default: the platform's. */
   readonly timers?: Timers
-  /** Most callers that wait at once; whoever comes then is refused with Throttled. Default 100,000. */
+  /** Most callers that wait at once; whoever comes then is refused with QueueFull. Default 100,000. */
   readonly maxWaiting?: number
 }
 
@@ -60,7 +60,7 @@ export interface Queue<Name extends string = string, Field extends string = neve
   /**
    * Resolves when the cost is admitted and, where an algorithm delays it, its turn has come.
    * @throws LimitExceeded (rejects) when no wait helps, or the wait would be longer than `maxWaitMs`; the signal's
-   *   reason when it aborts; Throttled when `maxWaiting` others wait, or after `drain`
+   *   reason when it aborts; QueueFull when `maxWaiting` others wait, or after `drain`
    */
   wait(key: KeyOf<Field>, options?: WaitOptions<Name>): Promise<Decision<Name>>
   /** Waits, runs `job`, and releases the slots of `concurrency` policies, however it ends. All else stays charged. */
@@ -178,7 +178,7 @@ class QueuedCall extends Waiter {
   }
 
   refused(why: TurnRefusal, decision: Decision | undefined, waitMs: number | null): void {
-    if (why === 'full' || decision === undefined) this.failed(new Throttled(why, WHY[why], waitMs))
+    if (why === 'full' || decision === undefined) this.failed(new QueueFull(why, waitMs))
     else this.failed(new LimitExceeded(decision, waitMs))
   }
 }

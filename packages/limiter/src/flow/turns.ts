@@ -98,8 +98,7 @@ export class Turns {
   /** What these names held back may be asked for again. */
   open(names: readonly string[]): void {
     if (this.#lanes.size === 0) return
-    for (const lane of this.#asking)
-      if (names.some((name) => lane.names.includes(name))) lane.again = true
+    for (const lane of this.#asking) if (names.some((name) => lane.names.includes(name))) lane.again = true
     for (const name of names) this.#open(this.#barriers.get(name))
   }
 
@@ -473,7 +472,8 @@ function unitsBefore(lane: Lane, waiter: Waiter, barrier: Barrier): number[] {
       if (j < 0) continue
       const before = other.unitsTo(waiter.priority - 1, j)
       // Of the same priority, fair turns: no more than it has itself.
-      sum += before + Math.min(other.unitsTo(waiter.priority, j) - before, units - urgent - waiter.steps[i]!.cost)
+      sum +=
+        before + Math.min(other.unitsTo(waiter.priority, j) - before, units - urgent - waiter.steps[i]!.cost)
     }
     return sum
   })

@@ -17,21 +17,17 @@ export const DEFAULT_PRIORITY = 3
 export type TurnRefusal = 'full' | 'late' | 'never' | 'unwilling' | 'draining'
 
 /**
- * The call was refused on this side, before it was sent: `ERR_SLUICE_THROTTLED`.
+ * No place was free to wait, or no new calls are taken: `ERR_SLUICE_QUEUE_FULL`.
  * @example
- * if (error instanceof Throttled && error.retryAfterMs !== null) later(error.retryAfterMs)
+ * if (error instanceof QueueFull && error.retryAfterMs !== null) later(error.retryAfterMs)
  */
-export class Throttled extends SluiceError {
-  /** Refused here, not by the other side. */
-  readonly local = true
-  /** Milliseconds until a try may succeed, at least; `null`: no wait helps. */
+export class QueueFull extends SluiceError {
+  /** Milliseconds until a place may be free; `null`: never. */
   readonly retryAfterMs: number | null
-  readonly reason: string
 
-  constructor(reason: string, message: string, retryAfterMs: number | null, code = 'ERR_SLUICE_THROTTLED') {
-    super(code, message)
+  constructor(why: TurnRefusal, retryAfterMs: number | null) {
+    super('ERR_SLUICE_QUEUE_FULL', WHY[why])
     this.retryAfterMs = retryAfterMs
-    this.reason = reason
   }
 }
 
@@ -74,7 +70,9 @@ export abstract class Waiter implements Due {
   looked = false
   place = -1
   /** What is free at the very instant at which its time is over is served. */
-  readonly isLast = true
+  get isLast(): boolean {
+    return true
+  }
   at = 0
   turns: Turns | undefined = undefined
   lane: Lane | undefined = undefined

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { HeaderLookup, ReadPolicy, Report, ReportedPolicy } from './dialect.ts'
+import type { HeaderLookup, ReadPolicy } from './dialect.ts'
 import type { DialectName } from './dialect-writers.ts'
 import { workedLines } from './dialects.lines.ts'
+import { readings, shownCount } from './dialects.readings.ts'
 import { dialects } from './dialects.ts'
 import { vectors } from './dialects.vectors.ts'
 
 const NOW = 1_700_000_000_000
-const MOST = 999_999_999_999_999
 
 /** What an answer with these header lines says. */
 function read(dialect: DialectName, lines: string, nowMs = NOW): readonly ReadPolicy[] | undefined {
@@ -15,55 +15,7 @@ function read(dialect: DialectName, lines: string, nowMs = NOW): readonly ReadPo
   return dialects[dialect]().read(headers, nowMs)?.policies
 }
 
-const whole = (count: number): number => Math.min(MOST, Math.max(0, count))
-const secondsUp = (ms: number): number => Math.ceil(ms / 1_000) * 1_000
-const stated = (window: number | undefined): number | undefined =>
-  Number.isInteger(window) ? window : undefined
-
-/** What the drafts that name their policies are to be read as. */
-const named = ({ policies }: Report): ReadPolicy[] =>
-  policies.map(({ policy, limit, remaining, windowSeconds, moreAfterMs, partitionKey, unit }) => ({
-    policy,
-    limit: whole(limit),
-    remaining: whole(remaining),
-    windowSeconds: stated(windowSeconds),
-    moreAfterMs: moreAfterMs === null || windowSeconds === undefined ? undefined : secondsUp(moreAfterMs),
-    partitionKey,
-    unit,
-  }))
-
-/** What those are to be read as that speak of one policy. @param listed whether they list the quotas of all */
-function one(report: Report, listed: boolean): ReadPolicy[] | undefined {
-  const spoken = report.policies.filter(({ windowSeconds }) => windowSeconds !== undefined)
-  if (spoken.length === 0) return undefined
-  const tightest = spoken.reduce((a, b) =>
-    b.remaining < a.remaining || (b.remaining === a.remaining && b.resetAfterMs! > a.resetAfterMs!) ? b : a,
-  )
-  const windowOf = ({ windowSeconds }: ReportedPolicy): number | undefined =>
-    listed ? stated(windowSeconds) : undefined
-  const others = spoken.filter(({ limit }) => listed && limit !== tightest.limit)
-  return [
-    {
-      limit: whole(tightest.limit),
-      remaining: whole(tightest.remaining),
-      resetAfterMs: secondsUp(tightest.resetAfterMs!),
-      windowSeconds: windowOf(tightest),
-    },
-    ...others.map((other) => ({ limit: whole(other.limit), windowSeconds: windowOf(other) })),
-  ]
-}
-
-const MEANT: Readonly<Record<string, (report: Report) => ReadPolicy[] | undefined>> = {
-  ietf: named,
-  'ietf-next': named,
-  'draft-03': (report) => one(report, true),
-  'draft-06': (report) => one(report, true),
-  'draft-07': (report) => one(report, true),
-  'x-ratelimit': (report) => one(report, false),
-  'x-ratelimit-epoch': (report) => one(report, false),
-}
-
-describe.each(Object.entries(MEANT))('%s', (name, meant) => {
+describe.each(Object.entries(readings))('%s', (name, meant) => {
   it.each(Object.entries(vectors))('reads %s as it is meant: $meaning', (id, { report }) => {
     const dialect = name as DialectName
     expect(read(dialect, workedLines[dialect]![id]!)).toEqual(meant(report))
@@ -82,7 +34,7 @@ describe('github', () => {
         expect(found).toEqual([{ ...expected[0], policy }])
         expect(
           vector.report.policies.some(
-            (each) => each.policy === policy && whole(each.limit) === expected[0]!.limit,
+            (each) => each.policy === policy && shownCount(each.limit) === expected[0]!.limit,
           ),
         ).toBe(true)
       }

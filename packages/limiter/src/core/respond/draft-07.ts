@@ -25,6 +25,7 @@ export const draft07: DialectWriter = {
   },
 }
 
+/** Draft 07; and the quotas of drafts 04 to 06, which have the same field for them. */
 export const readDraft07: DialectReader = (headers) => {
   const members = readDictionary(textAt(headers, 'RateLimit') ?? '')
   const figure = (key: string): number | undefined => wholeOf(members?.get(key)?.value)

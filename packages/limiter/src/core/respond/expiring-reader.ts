@@ -36,7 +36,11 @@ export function figuresAt(headers: HeaderLookup, prefix: string, nowMs?: number)
   }
 }
 
-/** Quotas with their windows, such as `100;w=60, 5000;w=86400`. Members without a window are none. */
+/**
+ * Quotas with their windows, such as `100;w=60, 5000;w=86400`. Members without a window are none.
+ * @example
+ * const quotas = quotasAt(headers, 'RateLimit-Policy') // [{ limit: 100, windowSeconds: 60 }]
+ */
 export function quotasAt(headers: HeaderLookup, name: string): ReadPolicy[] {
   const quotas: ReadPolicy[] = []
   const items = readList(textAt(headers, name) ?? '') ?? []

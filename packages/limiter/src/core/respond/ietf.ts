@@ -25,7 +25,7 @@ export function ietf(): DialectWriter {
   }
 }
 
-/** Of `ietf-next` too. */
+/** Of `ietf-next` too: drafts 08 to 11, and what comes after them. */
 export const readIetf: DialectReader = (headers) => readQuotas(headers, IETF_FIELDS)
 
 /** Characters of RateLimit-Policy: above it, proxies might refuse the answer. */

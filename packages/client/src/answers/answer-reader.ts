@@ -1,0 +1,136 @@
+import {
+  type Dialect,
+  type HeaderLookup,
+  type ReadPolicy,
+  readDraft07,
+  readIetf,
+  readRetryAfter,
+} from '@sluice/limiter/respond'
+import type { AnswerLimits, StatedLimit } from './answer-limits.ts'
+import { readFields } from './field-reader.ts'
+import { type HeaderSource, lookupIn } from './header-source.ts'
+import { serverTime } from './server-time.ts'
+import { statedMilliseconds, statedWait } from './stated-time.ts'
+
+/** What is read of an answer. A `Response` is one. */
+export interface Answer {
+  readonly status: number
+  readonly headers: HeaderSource
+}
+
+export interface ReadAnswerOptions {
+  /** The reader's wall clock when the answer came, milliseconds since the epoch. */
+  readonly now: number
+  /** Readers for an API of your own; they are asked before those that are known here. */
+  readonly dialects?: readonly Pick<Dialect, 'read'>[]
+}
+
+/** The wait in milliseconds, by those who state it so. */
+const IN_MILLISECONDS = [
+  'retry-after-ms',
+  'x-ms-retry-after-ms',
+  'x-amz-retry-after',
+  'grpc-retry-pushback-ms',
+]
+/** What GitHub asks of those who meet a secondary limit without any hint. */
+const GITHUB_WAIT_MS = 60_000
+
+/**
+ * What an answer says about limits, in whatever dialect; undefined where it says nothing. Any text in headers is accepted, and what
+ * is not understood is left out. The limits of an answer from a cache (`Age` above 0) are old, and are not read.
+ * @example
+ * const said = readAnswerLimits(await fetch(url), { now: Date.now() })
+ */
+export function readAnswerLimits(
+  { status, headers }: Answer,
+  options: ReadAnswerOptions,
+): AnswerLimits | undefined {
+  const lookup = lookupIn(headers)
+  const serverMs = (): number => serverTime(lookup, options.now)
+  const policies = policiesIn(lookup, serverMs, options)
+  const limits = policies.length === 0 || isOld(lookup, status) ? [] : policies.map(statedLimit)
+  const asked = status >= 300 ? askedWait(lookup, serverMs, options.now) : undefined
+  const refused = isRefusal(status, limits, asked, lookup)
+  const retryAfterMs = asked ?? (refused ? impliedWait(limits, lookup) : undefined)
+  if (limits.length === 0 && retryAfterMs === undefined && !refused) return undefined
+  return { limits, refused, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+}
+
+function policiesIn(
+  headers: HeaderLookup,
+  serverMs: () => number,
+  { now, dialects = [] }: ReadAnswerOptions,
+): readonly ReadPolicy[] {
+  for (const dialect of dialects) {
+    const own = dialect.read(headers, now)
+    if (own !== undefined) return own.policies
+  }
+  const drafts = ['ratelimit', 'ratelimit-policy'].some((name) => typeof headers(name) === 'string')
+  if (!drafts) return readFields(headers, serverMs) ?? []
+  // Drafts 04 to 06 have RateLimit-Policy too: where their other fields are there, those say more.
+  const single = typeof headers('ratelimit') === 'string' ? undefined : readFields(headers, serverMs)
+  return (
+    single ??
+    (readDraft07(headers, now) ?? readIetf(headers, now))?.policies ??
+    readFields(headers, serverMs) ??
+    []
+  )
+}
+
+function statedLimit(policy: ReadPolicy): StatedLimit {
+  const { limit, remaining, windowSeconds, moreAfterMs, resetAfterMs, unit } = policy
+  return {
+    name: policy.policy ?? '',
+    ...(limit !== undefined && { limit }),
+    ...(remaining !== undefined && { remaining }),
+    ...(moreAfterMs !== undefined && { moreMs: moreAfterMs }),
+    ...(resetAfterMs !== undefined && { resetMs: resetAfterMs }),
+    ...(windowSeconds !== undefined && { windowMs: windowSeconds * 1_000 }),
+    ...(unit !== undefined && { unit }),
+  }
+}
+
+function isOld(headers: HeaderLookup, status: number): boolean {
+  const age = headers('age')
+  return status !== 429 && typeof age === 'string' && statedMilliseconds(age) !== undefined && Number(age) > 0
+}
+
+/** What the server asks for in so many words. */
+function askedWait(headers: HeaderLookup, serverMs: () => number, nowMs: number): number | undefined {
+  for (const name of IN_MILLISECONDS) {
+    const ms = statedMilliseconds(headers(name) ?? '')
+    if (ms !== undefined) return ms
+  }
+  const after = headers('retry-after')
+  const wait =
+    typeof after === 'string' ? readRetryAfter(after, nowMs, headers('date') ?? undefined) : undefined
+  if (wait !== undefined) return wait
+  const other = headers('x-ratelimit-retry-after')
+  return typeof other === 'string' ? statedWait(other, serverMs()) : undefined
+}
+
+/** A refusal has status 429; with GitHub and behind proxies 403 too, where it says how long or that nothing is left. */
+function isRefusal(
+  status: number,
+  limits: readonly StatedLimit[],
+  asked: number | undefined,
+  headers: HeaderLookup,
+): boolean {
+  if (status === 429) return true
+  if (status === 403) return asked !== undefined || limits.some(({ remaining }) => remaining === 0)
+  return status >= 400 && headers('x-envoy-ratelimited') === 'true'
+}
+
+/**
+ * Without Retry-After: the longest time of the limits that are used up. A limit that has units left is not the one that
+ * refused, so its reset says nothing.
+ */
+function impliedWait(limits: readonly StatedLimit[], headers: HeaderLookup): number | undefined {
+  const waits = limits
+    .filter(({ remaining }) => remaining === undefined || remaining === 0)
+    .map(({ moreMs, resetMs }) => moreMs ?? resetMs)
+    .filter((wait) => wait !== undefined)
+  if (waits.length > 0) return Math.max(...waits)
+  const github = headers('x-github-request-id') ?? headers('x-ratelimit-resource') ?? undefined
+  return github === undefined ? undefined : GITHUB_WAIT_MS
+}
