@@ -19,6 +19,8 @@ export interface Reserved {
  * store in process every verb answers at once, with a shared one by promise.
  */
 export interface Engine<Async extends boolean = boolean> {
+  /** Whether it answers by promise. */
+  readonly async: Async
   /** Asks the store about one request. With `peek` it only looks. */
   decide(domain: string, steps: readonly Step[], peek: boolean): MaybePromise<Decision, Async>
   /**
@@ -100,6 +102,7 @@ export function createEngine<Async extends boolean>(store: Store<Async>, observe
     })
   }
   return {
+    async: store.async,
     decide,
     reserve(domain, steps, ttl) {
       const ticks = ticksOf(ttl, ['ttl'])

@@ -4,11 +4,10 @@ import { canRefuse } from '../core/decide/role.ts'
 import { holdsSlots, type Step, stateText } from '../core/decide/step.ts'
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.ts'
 import { Agenda } from './agenda.ts'
-import { Barrier } from './barrier.ts'
 import { foreseenMs } from './foreseen.ts'
-import { Lane } from './lane.ts'
+import { Barrier, Lane } from './lane.ts'
 import type { Timers } from './timers.ts'
-import type { TurnRefusal, Waiter } from './waiter.ts'
+import type { TurnRefusal, Waiter, WaiterTurns } from './waiter.ts'
 
 /** Slots that others release are noticed after so many milliseconds at most: nothing says that they are free. */
 const LOOK_AGAIN_MS = 1_000
@@ -26,8 +25,8 @@ export interface Judge {
   /** Charges the waiter's cost, if that is admitted. */
   ask(waiter: Waiter): MaybePromise<Decision | Held>
   /** What the store says of these steps, without charging. */
-  look(steps: readonly Step[]): MaybePromise<Decision>
-  giveBack(decision: Decision): MaybePromise<unknown>
+  look(steps: readonly Step[], waiter: Waiter): MaybePromise<Decision>
+  giveBack(decision: Decision, waiter: Waiter): MaybePromise<unknown>
   /** What may hold the waiter back, beside the states of its steps. */
   gatesOf?(waiter: Waiter): readonly string[]
   /** How much a flow gets, beside others. Default 1. */
@@ -48,7 +47,7 @@ export interface TurnsOptions {
  * arrival. Lanes that wait for the same counter: by priority, then fairly. Lanes that wait for others are not held back.
  * All share one timer.
  */
-export class Turns {
+export class Turns implements WaiterTurns {
   readonly #judge: Judge
   readonly #agenda: Agenda
   readonly #most: number
@@ -82,17 +81,10 @@ export class Turns {
   enter(waiter: Waiter): void {
     waiter.seq = ++this.#seq
     waiter.turns = this
-    if (waiter.signal?.aborted) return waiter.failed(waiter.signal.reason)
-    if (this.#draining !== undefined) return waiter.refused('draining', undefined, null)
-    if (this.#lanes.size === 0) {
-      const answer = this.#ask(waiter)
-      if (answer === undefined) return
-      if (!isPromise(answer) && isAdmitted(answer)) return this.#admit(waiter, answer)
-      const lane = this.#newLane(waiter, this.#namesOf(waiter))
-      this.#push(lane, waiter)
-      return this.#continue(lane, waiter, undefined, answer)
-    }
-    this.#enterLane(waiter)
+    if (waiter.signal?.aborted) waiter.failed(waiter.signal.reason)
+    else if (this.#draining !== undefined) waiter.refused('draining', undefined, null)
+    else if (this.#lanes.size > 0) this.#enterLane(waiter)
+    else this.#askAlone(waiter)
   }
 
   /** What these names held back may be asked for again. */
@@ -114,8 +106,7 @@ export class Turns {
     return new Promise((resolve) => void this.#draining!.push(resolve))
   }
 
-  /** Called by barriers. */
-  serve(barrier: Barrier): void {
+  #serve(barrier: Barrier): void {
     if (barrier.busy) return
     barrier.busy = true
     for (let lane = barrier.next; lane !== undefined && barrier.at <= this.now(); lane = barrier.next) {
@@ -125,14 +116,18 @@ export class Turns {
       this.#rejoin(lane, barrier, on)
     }
     barrier.busy = false
-    if (barrier.next !== undefined) return this.#agenda.put(barrier, barrier.at)
-    this.#barriers.delete(barrier.name)
-    this.#agenda.remove(barrier)
+    if (barrier.next === undefined) {
+      this.#barriers.delete(barrier.name)
+      this.#agenda.remove(barrier)
+    } else this.#agenda.put(barrier, barrier.at)
   }
 
   /** Called by waiters: their time has come. */
   waiterDue(waiter: Waiter): void {
-    if (waiter.stage !== 'delayed') return this.leave(waiter, 'late')
+    if (waiter.stage !== 'delayed') {
+      this.leave(waiter, 'late')
+      return
+    }
     const decision = waiter.decision!
     this.#finish(waiter)
     waiter.served(decision)
@@ -140,19 +135,38 @@ export class Turns {
 
   /** Called by waiters. @param why `undefined`: its signal aborted */
   leave(waiter: Waiter, why: TurnRefusal | undefined, waitMs?: number): void {
-    const { stage, lane, decision, steps } = waiter
+    const { stage, decision } = waiter
+    const lane = waiter.lane as Lane | undefined
     if (stage === 'gone' || stage === 'new') return
     const barrier = lane?.barrier
     const last = lane?.refused
     const least = waitMs ?? this.#leastMs(lane)
     if (lane !== undefined) this.#remove(lane, waiter)
     this.#finish(waiter)
-    if (stage === 'delayed') this.#giveBack(decision!, steps)
+    if (stage === 'delayed') this.#giveBack(decision!, waiter)
     if (why === undefined) waiter.failed(waiter.signal!.reason)
     else waiter.refused(why, last, least)
     if (lane === undefined || lane.busy) return
     if (lane.size === 0) this.#drop(lane)
     if (barrier !== undefined) this.#recheck(barrier)
+  }
+
+  /** Where nobody waits, most are served without any lane. */
+  #askAlone(waiter: Waiter): void {
+    const answer = this.#ask(waiter)
+    if (answer === undefined) return
+    if (!isPromise(answer) && isAdmitted(answer)) {
+      this.#admit(waiter, answer)
+      return
+    }
+    const lane = this.#newLane(waiter, this.#namesOf(waiter))
+    this.#push(lane, waiter)
+    lane.busy = true
+    waiter.stage = 'asked'
+    const on = this.#answer(lane, waiter, undefined, answer)
+    if (on === undefined) return
+    lane.busy = false
+    if (on) this.#run(lane)
   }
 
   #enterLane(waiter: Waiter): void {
@@ -162,9 +176,13 @@ export class Turns {
     if (lane === undefined && barrier === undefined) {
       const own = this.#newLane(waiter, names)
       this.#push(own, waiter)
-      return this.#run(own)
+      this.#run(own)
+      return
     }
-    if (this.#isFull(lane)) return waiter.refused('full', lane?.refused, this.#nextPlaceMs(barrier))
+    if (this.#isFull(lane)) {
+      waiter.refused('full', lane?.refused, this.#nextPlaceMs(barrier))
+      return
+    }
     const own = lane ?? this.#newLane(waiter, names)
     this.#push(own, waiter)
     if (barrier === undefined) return // it is behind one who asks
@@ -191,20 +209,6 @@ export class Turns {
     const on = answer === undefined || this.#answer(lane, head, barrier, answer)
     if (on !== undefined) lane.busy = false
     return on
-  }
-
-  #continue(
-    lane: Lane,
-    head: Waiter,
-    barrier: Barrier | undefined,
-    answer: MaybePromise<Decision | Held>,
-  ): void {
-    lane.busy = true
-    head.stage = 'asked'
-    const on = this.#answer(lane, head, barrier, answer)
-    if (on === undefined) return
-    lane.busy = false
-    if (on) this.#run(lane)
   }
 
   #ask(waiter: Waiter): MaybePromise<Decision | Held> | undefined {
@@ -235,7 +239,7 @@ export class Turns {
       }
       barrier.busy = false
       this.#rejoin(lane, barrier, on)
-      this.serve(barrier)
+      this.#serve(barrier)
     }
     answer.then(
       (own) => goOn(this.#take(lane, head, own, barrier)),
@@ -254,10 +258,13 @@ export class Turns {
   /** @returns whether the next can be asked for */
   #take(lane: Lane, head: Waiter, answer: Decision | Held, barrier: Barrier | undefined): boolean {
     if (head.stage === 'gone') {
-      if (isAdmitted(answer)) this.#giveBack(answer, head.steps)
+      if (isAdmitted(answer)) this.#giveBack(answer, head)
       return true
     }
-    if ('held' in answer) return this.#hold(lane, head, answer.held, answer.waitMs, answer.waitMs)
+    if ('held' in answer) {
+      const { held, waitMs } = answer
+      return this.#hold(lane, head, held, lane.again ? 0 : waitMs, Number.isFinite(waitMs) ? waitMs : 0)
+    }
     if (answer.allowed) {
       this.#remove(lane, head)
       barrier?.charge(lane, unitsAt(barrier.name, lane, head), this.#judge.weightOf?.(head.flow) ?? 1)
@@ -280,7 +287,7 @@ export class Turns {
     head.stage = 'waiting'
     let barrier = this.#barriers.get(name)
     if (barrier === undefined) {
-      barrier = new Barrier(name, this)
+      barrier = new Barrier(name, (due) => this.#serve(due))
       this.#barriers.set(name, barrier)
     }
     barrier.join(lane)
@@ -309,13 +316,15 @@ export class Turns {
     const { delayMs } = decision
     if (delayMs === 0) {
       this.#finish(waiter)
-      return waiter.served(decision)
+      waiter.served(decision)
+      return
     }
     const now = this.now()
     if (delayMs > Math.max(0, waiter.until - now)) {
       this.#finish(waiter)
-      this.#giveBack(decision, waiter.steps)
-      return waiter.refused('late', decision, delayMs)
+      this.#giveBack(decision, waiter)
+      waiter.refused('late', decision, delayMs)
+      return
     }
     if (waiter.stage === 'new') waiter.signal?.addEventListener('abort', waiter)
     waiter.stage = 'delayed'
@@ -333,7 +342,7 @@ export class Turns {
       if (waiter.stage !== 'waiting' || waiter.lane !== lane || barrier === undefined) return
       const open = Math.max(0, Number.isFinite(barrier.at) ? barrier.at - this.now() : 0)
       const units = unitsBefore(lane, waiter, barrier)
-      const foreseen = foreseenMs(waiter.steps, units, (steps) => this.#judge.look(steps))
+      const foreseen = foreseenMs(waiter.steps, units, (steps) => this.#judge.look(steps, waiter))
       return andThen(foreseen, (ms) => {
         const wait = Math.max(open, ms)
         if (wait > waiter.until - this.now() && waiter.stage === 'waiting') this.leave(waiter, 'late', wait)
@@ -351,7 +360,7 @@ export class Turns {
   #open(barrier: Barrier | undefined): void {
     if (barrier === undefined || barrier.busy) return
     barrier.at = this.now()
-    this.serve(barrier)
+    this.#serve(barrier)
   }
 
   #rejoin(lane: Lane, barrier: Barrier, on: boolean): void {
@@ -360,8 +369,9 @@ export class Turns {
     else this.#drop(lane)
   }
 
-  #giveBack(decision: Decision, steps: readonly Step[]): void {
-    const done = this.#judge.giveBack(decision)
+  #giveBack(decision: Decision, waiter: Waiter): void {
+    const { steps } = waiter
+    const done = this.#judge.giveBack(decision, waiter)
     if (done instanceof Promise)
       done.then(
         () => this.openSteps(steps),

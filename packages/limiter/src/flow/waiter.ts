@@ -2,8 +2,6 @@ import type { Decision } from '../core/decide/decision.ts'
 import type { Step } from '../core/decide/step.ts'
 import { SluiceError } from '../core/errors.ts'
 import type { Due } from './agenda.ts'
-import type { Lane } from './lane.ts'
-import type { Turns } from './turns.ts'
 
 /** How urgent a call is, as RFC 9218 (urgency) counts: 0 comes first. */
 export const PRIORITIES = 8
@@ -46,6 +44,12 @@ export function checkedPriority(priority: number = DEFAULT_PRIORITY): number {
   throw new TypeError(`priority must be a whole number from 0 to ${PRIORITIES - 1}`)
 }
 
+/** What a waiter says to those that it waits with. */
+export interface WaiterTurns {
+  leave(waiter: Waiter, why: TurnRefusal | undefined): void
+  waiterDue(waiter: Waiter): void
+}
+
 /** Where a waiter is. */
 export type Stage = 'new' | 'waiting' | 'asked' | 'delayed' | 'gone'
 
@@ -74,8 +78,10 @@ export abstract class Waiter implements Due {
     return true
   }
   at = 0
-  turns: Turns | undefined = undefined
-  lane: Lane | undefined = undefined
+  /** Where it waits. */
+  turns: WaiterTurns | undefined = undefined
+  /** A Lane, of the turns alone. */
+  lane: object | undefined = undefined
   before: Waiter | undefined = undefined
   after: Waiter | undefined = undefined
   /** Of an admitted one, while its algorithm delays it. */

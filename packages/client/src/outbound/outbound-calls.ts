@@ -1,0 +1,319 @@
+import { type Decision, type Key, type Keys, type MaybePromise, monotonicClock } from '@sluice/limiter'
+import { decisionOf, holdsSlots, receiptOf } from '@sluice/limiter/decide'
+import type { Observer } from '@sluice/limiter/events'
+import { checkedPriority, foreseenMs, type Held, type Judge, type TurnRefusal, Turns, type Waiter } from '@sluice/limiter/flow'
+import { type CallFields, checkCall, checkOptions } from '@sluice/limiter/options'
+import type { AnswerLimits } from '../answers/answer-limits.ts'
+import { type Answer, readAnswerLimits } from '../answers/answer-reader.ts'
+import { Allowance } from './allowance.ts'
+import { BudgetWatch } from './budget-watch.ts'
+import type { Call, CallKeeper, CallParts } from './call.ts'
+import { CallCounters, type DestinationCounts } from './call-counters.ts'
+import { neverReached } from './never-reached.ts'
+import { type CallOptions, type OutboundCost, type OutboundOptions, outboundCheck } from './outbound-options.ts'
+import { GivenRequest } from './outbound-request.ts'
+import { Route } from './route.ts'
+import { sharedTurn, turnStep } from './shared-turn.ts'
+
+/** Destinations and keys of which what they answered is remembered; of more, idle ones are forgotten. */
+const MOST_ALLOWANCES = 10_000
+/** Another process tries first: it is asked again after so many milliseconds. */
+const TURN_TAKEN_MS = 250
+/** What nothing limits. */
+const FREE: Decision = /* @__PURE__ */ decisionOf([], { allowed: true, at: 0, figures: [] }, false)
+
+const CALL: CallFields = /* @__PURE__ */ new Map([
+  ['key', ''],
+  ['cost', ''],
+  ['priority', 'number'],
+  ['maxWaitMs', 'number'],
+  ['signal', 'object'],
+  ['attributes', 'object'],
+])
+const NO_OPTIONS: CallOptions = {}
+
+/** All calls to others, and what they wait for. */
+export class OutboundCalls implements CallKeeper, Judge {
+  readonly #routes: readonly Route[]
+  readonly #anywhere = new Route({})
+  readonly #turns: Turns
+  readonly #turnRule = sharedTurn()
+  readonly #allowances = new Map<string, Allowance>()
+  readonly #options: OutboundOptions
+  readonly #read: ((answer: Answer) => AnswerLimits | undefined) | undefined
+  readonly #counters: CallCounters
+  readonly #budgets: BudgetWatch | undefined
+  readonly #observe: Observer | undefined
+  #underWay = 0
+  #idle: (() => void)[] = []
+
+  /** @throws ConfigError for options that are wrong */
+  constructor(options: OutboundOptions = {}) {
+    checkOptions(options, outboundCheck)
+    const { destinations = [], clock = monotonicClock(), timers, maxWaiting = 1_000, maxWaitingPerKey } = options
+    const { read = (answer: Answer) => readAnswerLimits(answer, { now: Date.now() }), observe } = options
+    this.#options = options
+    this.#routes = destinations.map((destination) => new Route(destination))
+    this.#turns = new Turns(this, { clock, timers, most: maxWaiting, mostPerLane: maxWaitingPerKey })
+    this.#read = read === false ? undefined : read
+    this.#observe = observe
+    this.#counters = new CallCounters(clock, options.log)
+    this.#budgets = observe === undefined ? undefined : new BudgetWatch(observe)
+  }
+
+  /**
+   * A call of these options: what `enter` takes.
+   * @throws TypeError for options that are wrong
+   */
+  partsOf(request: GivenRequest, options: CallOptions = NO_OPTIONS, signal?: AbortSignal): CallParts {
+    if (options !== NO_OPTIONS) checkCall(options, CALL, ['limits'])
+    const { priority, maxWaitMs = this.#options.maxWaitMs ?? 60_000 } = options
+    if (!(maxWaitMs >= 0)) throw new TypeError('limits.maxWaitMs must be milliseconds, 0 or more')
+    const route = this.#routes.find((each) => each.fits(request.url)) ?? this.#anywhere
+    const { steps, key, cost } = route.callOf(request, options)
+    const { destination } = route
+    const isKept = destination.fallback !== undefined || destination.usage !== undefined
+    const { origin } = request.url
+    return {
+      calls: this,
+      route,
+      destination: destination.name ?? origin,
+      allowance: this.#allowanceOf(this.#routes.indexOf(route), origin, key),
+      steps,
+      flow: textOf(key),
+      cost,
+      priority: checkedPriority(priority),
+      until: this.#turns.now() + maxWaitMs,
+      signal: options.signal ?? signal,
+      request: isKept ? request : undefined,
+    }
+  }
+
+  enter(call: Call): void {
+    this.#turns.enter(call)
+    if (call.stage === 'waiting' || call.stage === 'delayed') this.#waits(call)
+  }
+
+  ask(waiter: Waiter): MaybePromise<Decision | Held> {
+    const call = waiter as Call
+    const { engine, domain } = call.route
+    const waitMs = call.allowance.waitMs(this.#turns.now(), call)
+    if (waitMs > 0) return { held: call.allowance.name, waitMs }
+    if (engine === undefined || call.charge !== undefined) return FREE
+    if (!engine.async) return engine.decide(domain, call.steps, false)
+    return this.#askAll(call).then((answer) => {
+      if ('held' in answer || !answer.allowed) this.#waits(call)
+      return answer
+    })
+  }
+
+  look(steps: CallParts['steps'], waiter: Waiter): MaybePromise<Decision> {
+    const { engine, domain } = (waiter as Call).route
+    return engine === undefined ? FREE : engine.decide(domain, steps, true)
+  }
+
+  giveBack(decision: Decision, waiter: Waiter): MaybePromise<unknown> {
+    const call = waiter as Call
+    const charge = decision === FREE ? call.charge : decision
+    call.charge = undefined
+    this.#releaseTurn(call)
+    return charge === undefined ? undefined : call.route.engine?.refund(call.route.domain, charge)
+  }
+
+  gatesOf(waiter: Waiter): readonly string[] {
+    return [(waiter as Call).allowance.name]
+  }
+
+  weightOf(flow: string): number {
+    return this.#options.weightOf?.(flow) ?? 1
+  }
+
+  serve(call: Call, decision: Decision): void {
+    const { route, allowance } = call
+    if (decision !== FREE) {
+      call.charge = decision
+      this.#budgets?.look(route.engine!, route.domain, decision)
+    }
+    const now = this.#turns.now()
+    // Its algorithm delayed it, and meanwhile the destination asked for a pause: what it has paid counts.
+    if (decision.delayMs > 0 && allowance.waitMs(now, call) > 0) {
+      call.steps = []
+      call.stage = 'new'
+      this.#turns.enter(call)
+      return
+    }
+    this.#underWay++
+    call.sent = allowance.send(now, call)
+    this.#counters.sent(call.destination, decision === FREE ? undefined : decision)
+    if (call.since > 0) this.#waited(call, now)
+    call.start()
+  }
+
+  left(call: Call, why: TurnRefusal | undefined, decision: Decision | undefined, waitMs: number | null): void {
+    const { route, destination } = call
+    if (call.charge !== undefined) ignoreFailure(this.giveBack(FREE, call))
+    this.#releaseTurn(call)
+    if (call.since > 0) this.#counters.waiting(destination, -1)
+    call.since = 0
+    if (why === undefined) return
+    if (decision !== undefined && decision !== FREE && route.engine !== undefined)
+      this.#budgets?.look(route.engine, route.domain, decision)
+    this.#counters.refused(destination, why)
+    this.#observe?.({ type: 'call-refused', destination, reason: why, retryAfterMs: waitMs ?? undefined })
+  }
+
+  answered(call: Call, answer: Answer): void {
+    const { allowance, route, destination } = call
+    const limits = this.#read?.(answer)
+    const ms = allowance.answered(call.sent!, limits, answer.status, this.#turns.now())
+    this.#releaseTurn(call)
+    if (ms > 0) {
+      if (route.engine?.async === true)
+        ignoreFailure(route.engine.block([turnStep(this.#turnRule, allowance.name, 0)], ms))
+      this.#counters.paused(destination)
+      this.#observe?.({ type: 'destination-paused', destination, ms })
+    }
+    this.#turns.open([allowance.name])
+  }
+
+  lost(call: Call, error: unknown): void {
+    const { allowance, route, charge } = call
+    allowance.lost(call.sent!)
+    this.#releaseTurn(call)
+    this.#turns.open([allowance.name])
+    if (neverReached(error) && charge !== undefined) {
+      this.#correct(call, route.engine!.refund(route.domain, charge))
+      call.charge = undefined
+    }
+    this.ended(call, undefined)
+  }
+
+  ended(call: Call, actual: OutboundCost | undefined): void {
+    const { route, charge } = call
+    if (call.sent === undefined) return
+    call.sent = undefined
+    call.charge = undefined
+    this.#underWay--
+    if (charge !== undefined && actual !== undefined)
+      this.#correct(call, route.engine!.settle(route.domain, charge, actual))
+    else if (charge !== undefined && receiptOf(charge)!.steps.some(holdsSlots))
+      this.#correct(call, route.engine!.refund(route.domain, charge, 0))
+    if (this.#underWay === 0) for (const done of this.#idle.splice(0)) done()
+  }
+
+  /** Whether anything of an answer's body matters. */
+  watches(call: Call): boolean {
+    const { charge, route } = call
+    if (charge === undefined) return false
+    return route.destination.usage !== undefined || receiptOf(charge)!.steps.some(holdsSlots)
+  }
+
+  async drain(): Promise<void> {
+    await this.#turns.drain()
+    if (this.#underWay > 0) await new Promise<void>((resolve) => void this.#idle.push(resolve))
+  }
+
+  /** Milliseconds until so many calls like this one are through, at least. */
+  async foreseenMs({ route, steps, allowance }: CallParts, calls: number): Promise<number> {
+    const { engine, domain } = route
+    const wait = allowance.waitMs(this.#turns.now(), { costOf: () => 1 })
+    const open = Number.isFinite(wait) ? wait : 0
+    if (engine === undefined || calls === 0) return open
+    const units = steps.map(({ cost }) => Math.min(Number.MAX_SAFE_INTEGER, cost * calls))
+    return Math.max(open, await foreseenMs(steps, units, (asked) => engine.decide(domain, asked, true)))
+  }
+
+  counts(): Readonly<Record<string, DestinationCounts>> {
+    return this.#counters.all()
+  }
+
+  /** As `ask`, with what other processes know of pauses. */
+  async #askAll(call: Call): Promise<Decision | Held> {
+    const { allowance, route } = call
+    const engine = route.engine!
+    const turn = (cost: 0 | 1) => turnStep(this.#turnRule, allowance.name, cost)
+    if (allowance.probing) {
+      const own = await engine.decide(route.domain, [turn(1)], false)
+      if (!own.allowed) return this.#heldByOthers(allowance, own.blocked ? own.retryAfterMs! : TURN_TAKEN_MS)
+      call.turn = own
+    }
+    const decision = await engine.decide(route.domain, [...call.steps, turn(0)], false)
+    const seen = receiptOf(decision)!.outcome.figures.at(-1)!
+    if (seen.blocked) {
+      this.#releaseTurn(call)
+      return this.#heldByOthers(allowance, seen.retryAfterMs!)
+    }
+    if (!decision.allowed) {
+      this.#releaseTurn(call)
+      return decision
+    }
+    const taken = seen.remaining === 0 && call.turn === undefined
+    const waitMs = taken ? TURN_TAKEN_MS : allowance.waitMs(this.#turns.now(), call)
+    if (waitMs === 0) return decision
+    await this.giveBack(decision, call)
+    return taken ? this.#heldByOthers(allowance, waitMs) : { held: allowance.name, waitMs }
+  }
+
+  #heldByOthers(allowance: Allowance, waitMs: number): Held {
+    const now = this.#turns.now()
+    allowance.pause(now, waitMs, !allowance.probing)
+    return { held: allowance.name, waitMs }
+  }
+
+  #waits(call: Call): void {
+    if (call.since > 0) return
+    call.since = this.#turns.now()
+    this.#counters.waiting(call.destination, 1)
+  }
+
+  #waited(call: Call, now: number): void {
+    const { destination, since } = call
+    call.since = 0
+    this.#counters.waiting(destination, -1)
+    this.#counters.waited(destination, now - since)
+    this.#observe?.({ type: 'call-waited', destination, ms: now - since })
+  }
+
+  #releaseTurn(call: Call): void {
+    if (call.turn === undefined) return
+    const { turn, route } = call
+    call.turn = undefined
+    ignoreFailure(route.engine!.refund(route.domain, turn, 0))
+  }
+
+  /** What a correction brings back may let others go. */
+  #correct(call: Call, done: MaybePromise<boolean>): void {
+    const { steps } = call
+    if (done instanceof Promise) done.then(() => this.#turns.openSteps(steps), () => undefined)
+    else this.#turns.openSteps(steps)
+  }
+
+  #allowanceOf(route: number, origin: string, key: Key | Keys): Allowance {
+    const name = `${route} ${origin} ${textOf(key)}`
+    const known = this.#allowances.get(name)
+    if (known !== undefined) return known
+    const { pace, maxPauseMs = 3_600_000 } = this.#options
+    if (this.#allowances.size >= MOST_ALLOWANCES) this.#forget()
+    const allowance = new Allowance(name, { even: pace === 'even', maxPauseMs })
+    this.#allowances.set(name, allowance)
+    return allowance
+  }
+
+  /** Idle ones, and where there is none the oldest. */
+  #forget(): void {
+    const now = this.#turns.now()
+    for (const [name, allowance] of this.#allowances) if (allowance.isIdle(now)) this.#allowances.delete(name)
+    if (this.#allowances.size >= MOST_ALLOWANCES)
+      this.#allowances.delete(this.#allowances.keys().next().value!)
+  }
+}
+
+function textOf(key: Key | Keys): string {
+  return typeof key === 'string' ? key : JSON.stringify(key)
+}
+
+/** The store says so by itself; what was not given back ends by its time. */
+function ignoreFailure(done: MaybePromise<unknown>): void {
+  if (done instanceof Promise) done.catch(() => undefined)
+}
+

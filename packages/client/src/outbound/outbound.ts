@@ -1,0 +1,90 @@
+import type { CallParts } from './call.ts'
+import type { DestinationCounts } from './call-counters.ts'
+import { OutboundCalls } from './outbound-calls.ts'
+import { FetchedCall, type LimitedInit } from './fetched-call.ts'
+import type { CallOptions, OutboundOptions } from './outbound-options.ts'
+import { GivenRequest } from './outbound-request.ts'
+import { type Progress, progressOf } from './progress.ts'
+import { RunCall, type RunningCall } from './run-call.ts'
+
+type Fetch = typeof globalThis.fetch
+type FetchInput = Parameters<Fetch>[0]
+
+/** A `fetch` that keeps limits. */
+export interface LimitedFetch {
+  (input: FetchInput, init?: LimitedInit): Promise<Response>
+  /** What its calls share: to run others, to see how far they are, to end. */
+  readonly outbound: Outbound
+}
+
+export interface RunOptions extends CallOptions {
+  /** Which destination it goes to. */
+  readonly url: string | URL
+  /** Default `POST`. */
+  readonly method?: string
+}
+
+/** Limits of calls to others, whatever sends them. */
+export interface Outbound {
+  /**
+   * Runs `job` when its turn has come.
+   * @throws Throttled, BudgetExceeded (rejects) where it is not run; the signal's reason when it aborts
+   */
+  run<T>(job: (call: RunningCall) => T | PromiseLike<T>, options: RunOptions): Promise<T>
+  /** How far `total` calls like this one are, from now on. */
+  progress(total: number, call: RunOptions): Progress
+  /** By destination, since the beginning. */
+  counts(): Readonly<Record<string, DestinationCounts>>
+  /** From now on no new calls are taken. Resolves when those that wait or are under way have ended. */
+  drain(): Promise<void>
+  /** For transports. */
+  readonly calls: OutboundCalls
+}
+
+/**
+ * Limits of calls to others.
+ * @throws ConfigError for options that are wrong
+ * @example
+ * const limits = createOutbound({ destinations: [{ origin: 'https://api.example.com', limiter }] })
+ * const answer = await limits.run(() => client.send(), { url: 'https://api.example.com/v1/mails' })
+ */
+export function createOutbound(options: OutboundOptions = {}): Outbound {
+  const calls = new OutboundCalls(options)
+  const partsOf = ({ url, method = 'POST', ...own }: RunOptions): CallParts =>
+    calls.partsOf(new GivenRequest(method, new URL(url), undefined, undefined), own)
+  return {
+    calls,
+    counts: () => calls.counts(),
+    drain: () => calls.drain(),
+    progress: (total, call) => progressOf(calls, partsOf(call), total),
+    run: <T>(job: (call: RunningCall) => T | PromiseLike<T>, given: RunOptions) =>
+      new Promise<T>((resolve, reject) => {
+        calls.enter(new RunCall(partsOf(given), job, resolve as (value: unknown) => void, reject))
+      }),
+  }
+}
+
+/**
+ * A `fetch` that keeps to the limits of those it calls: ours, and those that answers state. A call over a limit waits
+ * for its turn.
+ * @param fetch sends the calls, such as the platform's
+ * @throws ConfigError for options that are wrong
+ * @example
+ * const limited = outbound(fetch, { destinations: [{ origin: 'https://api.example.com', limiter }] })
+ * const answer = await limited('https://api.example.com/v1/items', { limits: { maxWaitMs: 5_000 } })
+ */
+export function outbound(fetch: Fetch, options: OutboundOptions | Outbound = {}): LimitedFetch {
+  const shared = 'calls' in options ? options : createOutbound(options)
+  const { calls } = shared
+  const limited = (input: FetchInput, init?: LimitedInit): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      const isRequest = typeof input === 'object' && 'method' in input
+      const { method = isRequest ? input.method : 'GET', signal = isRequest ? input.signal : undefined } = init ?? {}
+      const url = new URL(isRequest ? input.url : input)
+      const headers = init?.headers ?? (isRequest ? input.headers : undefined)
+      const request = new GivenRequest(method, url, headers, init?.body ?? undefined)
+      const parts = calls.partsOf(request, init?.limits, signal ?? undefined)
+      calls.enter(new FetchedCall(parts, fetch, input, init, resolve as (value: unknown) => void, reject))
+    })
+  return Object.assign(limited, { outbound: shared })
+}

@@ -1,0 +1,58 @@
+import type { Answer } from '../answers/answer-reader.ts'
+import { Call, type CallParts } from './call.ts'
+import type { OutboundCost } from './outbound-options.ts'
+
+/** What a function that is run may say of its call. */
+export interface RunningCall {
+  readonly signal: AbortSignal | undefined
+  /** The answer's status and headers, where there is one: they are read as those of `fetch` are. */
+  answered(answer: Answer): void
+  /** What it really cost. */
+  settle(cost: OutboundCost): void
+}
+
+/** A call that a function makes. */
+export class RunCall extends Call {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+  readonly #job: (call: RunningCall) => unknown
+  #heard = false
+  #actual: OutboundCost | undefined
+
+  constructor(
+    parts: CallParts,
+    job: (call: RunningCall) => unknown,
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
+    super(parts)
+    this.#job = job
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  override answered(answer: Answer): void {
+    if (this.#heard) return
+    this.#heard = true
+    super.answered(answer)
+  }
+
+  async start(): Promise<void> {
+    try {
+      const value = await this.#job({
+        signal: this.signal,
+        answered: (answer) => this.answered(answer),
+        settle: (cost) => {
+          this.#actual = cost
+        },
+      })
+      this.answered({ status: 200, headers: {} })
+      this.ended(this.#actual)
+      this.resolve(value)
+    } catch (error) {
+      if (this.#heard) this.ended(this.#actual)
+      else this.lost(error)
+      this.reject(error)
+    }
+  }
+}
