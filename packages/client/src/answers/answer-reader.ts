@@ -1,3 +1,4 @@
+import { type CallFields, checkCall } from '@sluice/limiter/options'
 import {
   type Dialect,
   type HeaderLookup,
@@ -25,6 +26,11 @@ export interface ReadAnswerOptions {
   readonly dialects?: readonly Pick<Dialect, 'read'>[]
 }
 
+const OPTIONS: CallFields = /* @__PURE__ */ new Map([
+  ['now', 'number'],
+  ['dialects', 'object'],
+])
+
 /** The wait in milliseconds, by those who state it so. */
 const IN_MILLISECONDS = [
   'retry-after-ms',
@@ -45,6 +51,7 @@ export function readAnswerLimits(
   { status, headers }: Answer,
   options: ReadAnswerOptions,
 ): AnswerLimits | undefined {
+  checkCall(options, OPTIONS, [], ['now'])
   const lookup = lookupIn(headers)
   const serverMs = (): number => serverTime(lookup, options.now)
   const policies = policiesIn(lookup, serverMs, options)

@@ -26,7 +26,7 @@ export class WaitingRoom {
 
   /** Waits in a seat that `enter` gave. `false`: the caller left before the time was over. */
   async wait(ms: number, leaving: AbortSignal | undefined): Promise<boolean> {
-    const end = await startPause(ms, leaving, this.#timers).ended
+    const end = await startPause(ms, leaving, { timers: this.#timers }).ended
     this.#taken--
     return end !== 'left'
   }
