@@ -1,36 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { createLimiter, type Decision, LimitExceeded, type LimiterPolicy, MemoryStore } from './index.ts'
 import { createQueue, type WaitOptions } from './queue.ts'
-import { FakeClock } from './testing.ts'
+import { FakeClock, FakeTimers } from './testing.ts'
 
 /** A queue in a world whose time moves only by `run`: what its timers are for happens in order. */
 function setUp(policies: Readonly<Record<string, LimiterPolicy>>) {
   const clock = new FakeClock()
   const start = clock.now()
-  const pending = new Map<number, { readonly at: number; readonly go: () => void }>()
-  let last = 0
-  const timers = {
-    setTimeout: (go: () => void, ms: number) => {
-      pending.set(++last, { at: clock.now() + ms * 1_000, go })
-      return last
-    },
-    clearTimeout: (timer: number) => void pending.delete(timer),
-  }
+  const timers = new FakeTimers(clock)
   const limiter = createLimiter({ store: new MemoryStore({ clock }), policies })
   const queue = createQueue(limiter, { clock, timers })
   const nowMs = (): number => (clock.now() - start) / 1_000
-  const quiet = () => new Promise((resolve) => setImmediate(resolve))
-  const run = async (untilMs: number): Promise<void> => {
-    for (;;) {
-      await quiet()
-      const [next] = [...pending].sort(([, a], [, b]) => a.at - b.at)
-      if (next === undefined || next[1].at > start + untilMs * 1_000) break
-      pending.delete(next[0])
-      clock.set(Math.max(clock.now(), next[1].at))
-      next[1].go()
-    }
-    clock.set(start + untilMs * 1_000)
-  }
+  const run = (untilMs: number) => timers.run(untilMs - nowMs())
+  const quiet = () => timers.run(0)
   const log: string[] = []
   const noted = (name: string, promise: Promise<Decision>): void => {
     const note = (what: string) => log.push(`${name} ${what} ${Math.round(nowMs())}`)
@@ -40,7 +22,7 @@ function setUp(policies: Readonly<Record<string, LimiterPolicy>>) {
     )
   }
   const wait = (name: string, options?: WaitOptions, key = 'k') => noted(name, queue.wait(key, options))
-  return { queue, limiter, run, log, wait, pending, nowMs, quiet }
+  return { queue, limiter, run, log, wait, timers, nowMs, quiet }
 }
 
 const window: LimiterPolicy = { algorithm: 'fixed-window', limit: 1, period: '1s' }
@@ -53,12 +35,12 @@ const KINDS: Readonly<Record<string, LimiterPolicy>> = {
 
 describe('a queue', () => {
   it.each(Object.entries(KINDS))('%s: admits in order, each as soon as it is possible', async (_, policy) => {
-    const { wait, run, log, pending } = setUp({ p: policy })
+    const { wait, run, log, timers } = setUp({ p: policy })
     for (const name of ['a', 'b', 'c', 'd']) wait(name)
     wait('other', {}, 'l')
     await run(10_000)
     expect(log).toEqual(['a in 0', 'other in 0', 'b in 1000', 'c in 2000', 'd in 3000'])
-    expect(pending.size).toBe(0)
+    expect(timers.size).toBe(0)
   })
 
   it.each(Object.entries(KINDS))(
@@ -96,7 +78,7 @@ describe('a queue', () => {
   })
 
   it('gives the place back to those behind when a caller leaves', async () => {
-    const { wait, run, log, pending } = setUp({ p: window })
+    const { wait, run, log, timers } = setUp({ p: window })
     const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()]
     wait('a')
     wait('b', { signal: first.signal })
@@ -109,7 +91,7 @@ describe('a queue', () => {
     wait('e', { signal: third.signal })
     await run(10_000)
     expect(log).toEqual(['a in 0', 'b gone 500', 'c gone 500', 'e gone 500', 'd in 1000'])
-    expect(pending.size).toBe(0)
+    expect(timers.size).toBe(0)
   })
 
   it('waits for its turn in a leaky bucket, and gives the charge back when the caller leaves', async () => {

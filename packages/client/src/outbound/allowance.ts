@@ -107,7 +107,10 @@ export class Allowance {
     // Those that were sent before the others knew of the pause are no refusals of their own.
     const isNew = call.number > this.#pausedNumber
     if (isNew && retryAfterMs === undefined)
-      this.#pauseMs = Math.min(this.#options.maxPauseMs, this.#pauseMs === 0 ? FIRST_PAUSE_MS : 2 * this.#pauseMs)
+      this.#pauseMs = Math.min(
+        this.#options.maxPauseMs,
+        this.#pauseMs === 0 ? FIRST_PAUSE_MS : 2 * this.#pauseMs,
+      )
     const ms = Math.min(this.#options.maxPauseMs, retryAfterMs ?? this.#pauseMs)
     this.pause(now, ms, refused && isNew)
     return ms

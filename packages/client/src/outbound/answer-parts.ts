@@ -1,5 +1,5 @@
+import type { OutboundCost } from './outbound-request.ts'
 import type { UsageOfPart } from './usage.ts'
-import type { OutboundCost } from './outbound-options.ts'
 
 /** Characters of a body, or of one line of a stream, that are read; of what is longer the estimate stands. */
 const MOST_CHARACTERS = 4_000_000
@@ -15,7 +15,10 @@ export interface AnswerParts {
  * The parts of a body of this content type: JSON, or events; `undefined` for others.
  * @param contentType the header's value
  */
-export function answerParts(contentType: string | null | undefined, read: UsageOfPart): AnswerParts | undefined {
+export function answerParts(
+  contentType: string | null | undefined,
+  read: UsageOfPart,
+): AnswerParts | undefined {
   if (/^text\/event-stream\b/i.test(contentType ?? '')) return eventParts(read)
   return /\bjson\b/i.test(contentType ?? '') ? jsonParts(read) : undefined
 }

@@ -82,7 +82,9 @@ export class CallCounters {
     counts.unlogged++
     const now = this.#clock.now() / 1_000
     if (now - counts.loggedAt < LOG_EVERY_MS) return
-    this.#log(`${destination}: ${counts.unlogged} calls were not sent since the last such line; the last: ${reason}`)
+    this.#log(
+      `${destination}: ${counts.unlogged} calls were not sent since the last such line; the last: ${reason}`,
+    )
     counts.loggedAt = now
     counts.unlogged = 0
   }

@@ -5,7 +5,7 @@ import type { Answer } from '../answers/answer-reader.ts'
 import { Throttled, type ThrottledReason } from '../retry/throttled.ts'
 import type { Allowance, CallCosts, SentCall } from './allowance.ts'
 import { BudgetExceeded } from './budget-exceeded.ts'
-import type { OutboundCost, OutboundRequest } from './outbound-options.ts'
+import type { OutboundCost, OutboundRequest } from './outbound-request.ts'
 import type { Route } from './route.ts'
 
 const REASONS: Readonly<Record<Exclude<TurnRefusal, 'never' | 'unwilling'>, ThrottledReason>> = {

@@ -1,7 +1,15 @@
 import { type Decision, type Key, type Keys, type MaybePromise, monotonicClock } from '@sluice/limiter'
 import { decisionOf, holdsSlots, receiptOf } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
-import { checkedPriority, foreseenMs, type Held, type Judge, type TurnRefusal, Turns, type Waiter } from '@sluice/limiter/flow'
+import {
+  checkedPriority,
+  foreseenMs,
+  type Held,
+  type Judge,
+  type TurnRefusal,
+  Turns,
+  type Waiter,
+} from '@sluice/limiter/flow'
 import { type CallFields, checkCall, checkOptions } from '@sluice/limiter/options'
 import type { AnswerLimits } from '../answers/answer-limits.ts'
 import { type Answer, readAnswerLimits } from '../answers/answer-reader.ts'
@@ -10,8 +18,8 @@ import { BudgetWatch } from './budget-watch.ts'
 import type { Call, CallKeeper, CallParts } from './call.ts'
 import { CallCounters, type DestinationCounts } from './call-counters.ts'
 import { neverReached } from './never-reached.ts'
-import { type CallOptions, type OutboundCost, type OutboundOptions, outboundCheck } from './outbound-options.ts'
-import { GivenRequest } from './outbound-request.ts'
+import { type CallOptions, type OutboundOptions, outboundCheck } from './outbound-options.ts'
+import type { GivenRequest, OutboundCost } from './outbound-request.ts'
 import { Route } from './route.ts'
 import { sharedTurn, turnStep } from './shared-turn.ts'
 
@@ -50,7 +58,13 @@ export class OutboundCalls implements CallKeeper, Judge {
   /** @throws ConfigError for options that are wrong */
   constructor(options: OutboundOptions = {}) {
     checkOptions(options, outboundCheck)
-    const { destinations = [], clock = monotonicClock(), timers, maxWaiting = 1_000, maxWaitingPerKey } = options
+    const {
+      destinations = [],
+      clock = monotonicClock(),
+      timers,
+      maxWaiting = 1_000,
+      maxWaitingPerKey,
+    } = options
     const { read = (answer: Answer) => readAnswerLimits(answer, { now: Date.now() }), observe } = options
     this.#options = options
     this.#routes = destinations.map((destination) => new Route(destination))
@@ -149,7 +163,12 @@ export class OutboundCalls implements CallKeeper, Judge {
     call.start()
   }
 
-  left(call: Call, why: TurnRefusal | undefined, decision: Decision | undefined, waitMs: number | null): void {
+  left(
+    call: Call,
+    why: TurnRefusal | undefined,
+    decision: Decision | undefined,
+    waitMs: number | null,
+  ): void {
     const { route, destination } = call
     if (call.charge !== undefined) ignoreFailure(this.giveBack(FREE, call))
     this.#releaseTurn(call)
@@ -284,7 +303,11 @@ export class OutboundCalls implements CallKeeper, Judge {
   /** What a correction brings back may let others go. */
   #correct(call: Call, done: MaybePromise<boolean>): void {
     const { steps } = call
-    if (done instanceof Promise) done.then(() => this.#turns.openSteps(steps), () => undefined)
+    if (done instanceof Promise)
+      done.then(
+        () => this.#turns.openSteps(steps),
+        () => undefined,
+      )
     else this.#turns.openSteps(steps)
   }
 
@@ -316,4 +339,3 @@ function textOf(key: Key | Keys): string {
 function ignoreFailure(done: MaybePromise<unknown>): void {
   if (done instanceof Promise) done.catch(() => undefined)
 }
-

@@ -1,4 +1,4 @@
-import type { Clock, CostByName, Decision, Key, Keys, Limiter } from '@sluice/limiter'
+import type { Clock, Decision, Key, Keys, Limiter } from '@sluice/limiter'
 import type { Observer } from '@sluice/limiter/events'
 import {
   above0,
@@ -16,25 +16,13 @@ import {
 } from '@sluice/limiter/options'
 import type { Pipeline } from '@sluice/limiter/pipeline'
 import type { Timers } from '@sluice/limiter/time'
-import type { Answer } from '../answers/answer-reader.ts'
 import type { AnswerLimits } from '../answers/answer-limits.ts'
+import type { Answer } from '../answers/answer-reader.ts'
+import type { OutboundCost, OutboundRequest } from './outbound-request.ts'
 import type { UsageReader } from './usage.ts'
-
-/** A call as the options' functions see it. */
-export interface OutboundRequest {
-  readonly method: string
-  readonly url: URL
-  /** By any case; `undefined` where it is not sent. */
-  header(name: string): string | undefined
-  /** As it was given: text, bytes, a stream; `undefined` where there is none. */
-  readonly body: unknown
-}
 
 /** What happens to a call over a limit: it waits for its turn, is refused at once, or is answered by the `fallback`. */
 export type OnOutboundLimit = 'queue' | 'reject' | 'degrade'
-
-/** Whole units, for all policies or by their names. */
-export type OutboundCost = number | CostByName
 
 /** A limiter or a pipeline whatever its names and its store are. */
 // biome-ignore lint/suspicious/noExplicitAny: a limiter's names, its store and its fields are of no concern here

@@ -1,4 +1,17 @@
-import type { OutboundRequest } from './outbound-options.ts'
+import type { CostByName } from '@sluice/limiter'
+
+/** A call as the options' functions see it. */
+export interface OutboundRequest {
+  readonly method: string
+  readonly url: URL
+  /** By any case; `undefined` where it is not sent. */
+  header(name: string): string | undefined
+  /** As it was given: text, bytes, a stream; `undefined` where there is none. */
+  readonly body: unknown
+}
+
+/** Whole units, for all policies or by their names. */
+export type OutboundCost = number | CostByName
 
 /** What `new Headers` takes. */
 export type HeadersGiven = ConstructorParameters<typeof Headers>[0]

@@ -1,7 +1,7 @@
 import type { CallParts } from './call.ts'
 import type { DestinationCounts } from './call-counters.ts'
-import { OutboundCalls } from './outbound-calls.ts'
 import { FetchedCall, type LimitedInit } from './fetched-call.ts'
+import { OutboundCalls } from './outbound-calls.ts'
 import type { CallOptions, OutboundOptions } from './outbound-options.ts'
 import { GivenRequest } from './outbound-request.ts'
 import { type Progress, progressOf } from './progress.ts'
@@ -79,7 +79,8 @@ export function outbound(fetch: Fetch, options: OutboundOptions | Outbound = {})
   const limited = (input: FetchInput, init?: LimitedInit): Promise<Response> =>
     new Promise((resolve, reject) => {
       const isRequest = typeof input === 'object' && 'method' in input
-      const { method = isRequest ? input.method : 'GET', signal = isRequest ? input.signal : undefined } = init ?? {}
+      const { method = isRequest ? input.method : 'GET', signal = isRequest ? input.signal : undefined } =
+        init ?? {}
       const url = new URL(isRequest ? input.url : input)
       const headers = init?.headers ?? (isRequest ? input.headers : undefined)
       const request = new GivenRequest(method, url, headers, init?.body ?? undefined)

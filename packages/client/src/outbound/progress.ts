@@ -17,7 +17,8 @@ export interface Progress {
 
 /** Counts calls that are like this one. */
 export function progressOf(calls: OutboundCalls, parts: CallParts, total: number): Progress {
-  if (!Number.isSafeInteger(total) || total < 0) throw new TypeError('total must be a whole number, 0 or more')
+  if (!Number.isSafeInteger(total) || total < 0)
+    throw new TypeError('total must be a whole number, 0 or more')
   let done = 0
   return {
     tick(more = 1) {

@@ -2,13 +2,8 @@ import type { Key, Keys } from '@sluice/limiter'
 import type { Engine, Rule, Step } from '@sluice/limiter/decide'
 import { ConfigError } from '@sluice/limiter/errors'
 import { fitsPath, parseGlob, wildcard } from '@sluice/limiter/rules'
-import type {
-  CallOptions,
-  Destination,
-  OnOutboundLimit,
-  OutboundCost,
-} from './outbound-options.ts'
-import type { GivenRequest } from './outbound-request.ts'
+import type { CallOptions, Destination, OnOutboundLimit } from './outbound-options.ts'
+import type { GivenRequest, OutboundCost } from './outbound-request.ts'
 
 /** A call's part in its limits. */
 export interface RoutedCall {
@@ -53,8 +48,7 @@ export class Route {
     const { limiter, pipeline } = destination
     const key = options.key ?? destination.key?.(request) ?? request.url.host
     const cost =
-      options.cost ??
-      (typeof destination.cost === 'function' ? destination.cost(request) : destination.cost)
+      options.cost ?? (typeof destination.cost === 'function' ? destination.cost(request) : destination.cost)
     const steps =
       limiter?.match(key, cost === undefined ? undefined : { cost }) ??
       pipeline?.match(this.#question(request, options, key, cost)).steps ??

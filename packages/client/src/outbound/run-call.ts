@@ -1,6 +1,6 @@
 import type { Answer } from '../answers/answer-reader.ts'
 import { Call, type CallParts } from './call.ts'
-import type { OutboundCost } from './outbound-options.ts'
+import type { OutboundCost } from './outbound-request.ts'
 
 /** What a function that is run may say of its call. */
 export interface RunningCall {

@@ -1,4 +1,4 @@
-import type { OutboundCost, OutboundRequest } from './outbound-options.ts'
+import type { OutboundCost, OutboundRequest } from './outbound-request.ts'
 
 /** What a part of an answer says of the call's actual cost so far; `undefined`: nothing new. */
 export type UsageOfPart = (part: unknown) => OutboundCost | undefined
@@ -42,7 +42,12 @@ export function modelTokens({ policy = 'tokens', maxTokens = 1_024 }: ModelToken
       return (part) => {
         const { usage, message, response } = fieldsOf(part)
         const told = fieldsOf(usage ?? fieldsOf(message).usage ?? fieldsOf(response).usage)
-        const read = sumOf(told, ['prompt_tokens', 'input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'])
+        const read = sumOf(told, [
+          'prompt_tokens',
+          'input_tokens',
+          'cache_creation_input_tokens',
+          'cache_read_input_tokens',
+        ])
         const written = sumOf(told, ['completion_tokens', 'output_tokens'])
         if (read > 0) input = read
         output = written > 0 ? Math.max(output, written) : output + 1
