@@ -155,4 +155,69 @@ describe('a queue', () => {
     await run(10_000)
     expect(log).toEqual(['a in 2000', 'b out(3599500) 2500'])
   })
+
+  it('Acceptance 12.7: serves by priority, then in order of arrival', async () => {
+    const { queue, run, nowMs } = setUp({ p: { algorithm: 'token-bucket', limit: 10, period: '1s', burst: 1 } })
+    const started: { readonly at: number; readonly i: number; readonly priority: number }[] = []
+    for (let i = 0; i < 100; i++) {
+      const priority = [3, 7, 0][i % 3]!
+      void queue.schedule('jobs', () => void started.push({ at: nowMs(), i, priority }), { priority })
+    }
+    await run(20_000)
+    expect(started).toHaveLength(100)
+    started.slice(1).forEach(({ at }, n) => expect(at - started[n]!.at).toBeGreaterThanOrEqual(95))
+    const [, ...behind] = started // the first had nobody to wait for
+    expect(behind).toEqual([...behind].sort((a, b) => a.priority - b.priority || a.i - b.i))
+  })
+
+  it('Acceptance 12.3: keys that share a limit get the same of it, whatever they ask for', async () => {
+    const shared: LimiterPolicy = { algorithm: 'token-bucket', limit: 30, period: '1s', burst: 1, key: 'all' }
+    const own: LimiterPolicy = { algorithm: 'token-bucket', limit: 1_000, period: '1s', key: 'user' }
+    const { queue, run } = setUp({ own, shared })
+    const got: Record<string, number> = {}
+    for (const [user, asks] of Object.entries({ a: 300, b: 300, c: 3_000 })) {
+      for (let i = 0; i < asks; i++) {
+        const key = { user, all: 'all' } as unknown as string
+        void queue.wait(key).then(() => {
+          got[user] = (got[user] ?? 0) + 1
+        })
+      }
+    }
+    await run(10_000)
+    for (const count of Object.values(got)) expect(Math.abs(count - 100)).toBeLessThanOrEqual(2)
+  })
+
+  it('refuses at once whoever finds no place, and nobody whose turn is free', async () => {
+    const { clock, timers } = { clock: new FakeClock(), timers: undefined as never }
+    const limiter = createLimiter({ store: new MemoryStore({ clock }), policies: { p: window } })
+    const queue = createQueue(limiter, { clock, maxWaiting: 2, timers })
+    const leaving = new AbortController()
+    const waits = ['a', 'b', 'c'].map(() => queue.wait('k', { signal: leaving.signal }))
+    await expect(queue.wait('k')).rejects.toMatchObject({ code: 'ERR_SLUICE_QUEUE_FULL', retryAfterMs: 1_000 })
+    await expect(queue.wait('free')).resolves.toMatchObject({ allowed: true })
+    leaving.abort('gone')
+    await Promise.allSettled(waits)
+  })
+
+  it('Acceptance 12.7: drains: takes no others, and waits for those who wait and for their jobs', async () => {
+    const { queue, run, quiet } = setUp({ p: window })
+    let end: (() => void) | undefined
+    const done: string[] = []
+    void queue.schedule('k', () => undefined)
+    void queue.schedule('k', () => new Promise<void>((resolve) => (end = resolve)))
+    const drained = queue.drain().then(() => done.push('drained'))
+    await expect(queue.wait('other')).rejects.toMatchObject({ code: 'ERR_SLUICE_QUEUE_FULL', retryAfterMs: null })
+    await run(1_000)
+    expect(done).toEqual([])
+    end!()
+    await quiet()
+    await drained
+    expect(done).toEqual(['drained'])
+  })
+
+  it('refuses a priority that is none', async () => {
+    const { queue } = setUp({ p: window })
+    for (const priority of [-1, 8, 1.5])
+      await expect(queue.wait('k', { priority })).rejects.toThrow('priority must be a whole number from 0 to 7')
+  })
 })
