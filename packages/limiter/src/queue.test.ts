@@ -157,7 +157,9 @@ describe('a queue', () => {
   })
 
   it('Acceptance 12.7: serves by priority, then in order of arrival', async () => {
-    const { queue, run, nowMs } = setUp({ p: { algorithm: 'token-bucket', limit: 10, period: '1s', burst: 1 } })
+    const { queue, run, nowMs } = setUp({
+      p: { algorithm: 'token-bucket', limit: 10, period: '1s', burst: 1 },
+    })
     const started: { readonly at: number; readonly i: number; readonly priority: number }[] = []
     for (let i = 0; i < 100; i++) {
       const priority = [3, 7, 0][i % 3]!
@@ -165,7 +167,8 @@ describe('a queue', () => {
     }
     await run(20_000)
     expect(started).toHaveLength(100)
-    started.slice(1).forEach(({ at }, n) => expect(at - started[n]!.at).toBeGreaterThanOrEqual(95))
+    for (const [n, { at }] of started.slice(1).entries())
+      expect(at - started[n]!.at).toBeGreaterThanOrEqual(95)
     const [, ...behind] = started // the first had nobody to wait for
     expect(behind).toEqual([...behind].sort((a, b) => a.priority - b.priority || a.i - b.i))
   })
@@ -193,7 +196,10 @@ describe('a queue', () => {
     const queue = createQueue(limiter, { clock, maxWaiting: 2, timers })
     const leaving = new AbortController()
     const waits = ['a', 'b', 'c'].map(() => queue.wait('k', { signal: leaving.signal }))
-    await expect(queue.wait('k')).rejects.toMatchObject({ code: 'ERR_SLUICE_QUEUE_FULL', retryAfterMs: 1_000 })
+    await expect(queue.wait('k')).rejects.toMatchObject({
+      code: 'ERR_SLUICE_QUEUE_FULL',
+      retryAfterMs: 1_000,
+    })
     await expect(queue.wait('free')).resolves.toMatchObject({ allowed: true })
     leaving.abort('gone')
     await Promise.allSettled(waits)
@@ -206,7 +212,10 @@ describe('a queue', () => {
     void queue.schedule('k', () => undefined)
     void queue.schedule('k', () => new Promise<void>((resolve) => (end = resolve)))
     const drained = queue.drain().then(() => done.push('drained'))
-    await expect(queue.wait('other')).rejects.toMatchObject({ code: 'ERR_SLUICE_QUEUE_FULL', retryAfterMs: null })
+    await expect(queue.wait('other')).rejects.toMatchObject({
+      code: 'ERR_SLUICE_QUEUE_FULL',
+      retryAfterMs: null,
+    })
     await run(1_000)
     expect(done).toEqual([])
     end!()
@@ -218,6 +227,8 @@ describe('a queue', () => {
   it('refuses a priority that is none', async () => {
     const { queue } = setUp({ p: window })
     for (const priority of [-1, 8, 1.5])
-      await expect(queue.wait('k', { priority })).rejects.toThrow('priority must be a whole number from 0 to 7')
+      await expect(queue.wait('k', { priority })).rejects.toThrow(
+        'priority must be a whole number from 0 to 7',
+      )
   })
 })

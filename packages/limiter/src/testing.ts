@@ -84,7 +84,9 @@ export class FakeTimers implements Timers {
 
 /** Whatever is promised already happens first. */
 function quiet(): Promise<void> {
-  const { setImmediate = globalThis.setTimeout } = globalThis as { setImmediate?: (go: () => void) => unknown }
+  const { setImmediate = globalThis.setTimeout } = globalThis as {
+    setImmediate?: (go: () => void) => unknown
+  }
   return new Promise((resolve) => void setImmediate(resolve))
 }
 

@@ -44,7 +44,7 @@ export class Allowance {
   /** After a pause: calls go one by one until one succeeds. */
   #probing = false
   #probe: SentCall | undefined
-  #evenAt = 0
+  #sentAt = 0
   #number = 0
   #answered = 0
   /** The number of the last call that was sent before the last pause. */
@@ -64,9 +64,12 @@ export class Allowance {
   waitMs(now: number, costs: CallCosts): number {
     if (now < this.#pausedUntil) return this.#pausedUntil - now
     if (this.#probing && this.#probe !== undefined) return Number.POSITIVE_INFINITY
-    let wait = Math.max(this.#pace.waitMs(now), this.#evenAt - now)
-    for (const [name, limit] of this.#learned)
+    let wait = this.#pace.waitMs(now)
+    for (const [name, limit] of this.#learned) {
       wait = Math.max(wait, limit.waitMs(costs.costOf(name), now, this.inFlight))
+      if (this.#options.even)
+        wait = Math.max(wait, this.#sentAt + limit.evenMs(this.#sentAt, this.inFlight) - now)
+    }
     return wait
   }
 
@@ -76,12 +79,8 @@ export class Allowance {
     this.#pace.sent(now)
     const call = { number: ++this.#number, answered: this.#answered }
     if (this.#probing) this.#probe = call
-    let even = 0
-    for (const [name, limit] of this.#learned) {
-      limit.take(costs.costOf(name))
-      even = Math.max(even, limit.evenMs(now))
-    }
-    if (this.#options.even) this.#evenAt = now + even
+    for (const [name, limit] of this.#learned) limit.take(costs.costOf(name))
+    this.#sentAt = now
     return call
   }
 

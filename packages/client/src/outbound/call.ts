@@ -92,8 +92,11 @@ export abstract class Call extends Waiter implements CallCosts {
     this.calls.left(this, why, decision, waitMs)
     const mode = decision === undefined ? 'queue' : this.route.modeOf(decision.policy)
     if (mode === 'degrade' && this.route.destination.fallback !== undefined) this.#fallBack(decision!)
-    else if (why === 'never' || why === 'unwilling') this.reject(new BudgetExceeded(decision!))
-    else this.reject(new Throttled({ reason: REASONS[why], retryAfterMs: waitMs ?? undefined }))
+    else if (mode !== 'queue' || why === 'never') this.reject(new BudgetExceeded(decision!))
+    else
+      this.reject(
+        new Throttled({ reason: REASONS[why as keyof typeof REASONS], retryAfterMs: waitMs ?? undefined }),
+      )
   }
 
   failed(error: unknown): void {

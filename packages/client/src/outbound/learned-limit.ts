@@ -45,9 +45,10 @@ export class LearnedLimit {
     this.#left += cost
   }
 
-  /** Milliseconds between calls that use what is left evenly. */
-  evenMs(now: number): number {
-    return this.#left > 0 && this.#resetAt > now ? (this.#resetAt - now) / (this.#left + 1) : 0
+  /** Milliseconds from one call to the next, to use what is left evenly; infinite: until an answer says more. */
+  evenMs(sentAt: number, inFlight: number): number {
+    if (this.#left === 0 || (this.#resetAt === Number.POSITIVE_INFINITY && inFlight === 0)) return 0
+    return (this.#resetAt - sentAt) / (this.#left + 1)
   }
 
   get left(): number {

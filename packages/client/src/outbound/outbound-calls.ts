@@ -3,7 +3,7 @@ import { decisionOf, holdsSlots, receiptOf } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
 import {
   checkedPriority,
-  foreseenMs,
+  foresee,
   type Held,
   type Judge,
   type TurnRefusal,
@@ -239,7 +239,8 @@ export class OutboundCalls implements CallKeeper, Judge {
     const open = Number.isFinite(wait) ? wait : 0
     if (engine === undefined || calls === 0) return open
     const units = steps.map(({ cost }) => Math.min(Number.MAX_SAFE_INTEGER, cost * calls))
-    return Math.max(open, await foreseenMs(steps, units, (asked) => engine.decide(domain, asked, true)))
+    const { waitMs } = await foresee(steps, units, (asked) => engine.decide(domain, asked, true))
+    return Math.max(open, waitMs)
   }
 
   counts(): Readonly<Record<string, DestinationCounts>> {

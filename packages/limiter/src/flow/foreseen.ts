@@ -1,34 +1,42 @@
 import type { Decision, PolicyFigures } from '../core/decide/decision.ts'
+import { canRefuse } from '../core/decide/role.ts'
 import { holdsSlots, type Step } from '../core/decide/step.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
 
+/** What is known of a wait. */
+export interface Foreseen {
+  /** Milliseconds, at least; infinite where a limit is 0. */
+  readonly waitMs: number
+  /** What the store says of the units that decide it. */
+  readonly decision: Decision
+}
+
 /**
- * How long it takes at least until so many units are through, in milliseconds, if nothing else arrives. What is above a
- * policy's capacity needs as many whole windows (for buckets: fills) as it fills. Slots, which end when they are
- * released, are not counted.
+ * How long it takes at least until so many units are through, if nothing else arrives. What is above a policy's
+ * capacity needs as many whole windows (for buckets: fills) as it fills. Slots, which end when they are released, are
+ * not counted.
  * @param units for each step; whole
  * @param look asks the store without charging
- * @returns infinite where a limit is 0
  * @example
- * const ms = await foreseenMs(steps, [10_000], (steps) => engine.decide('api', steps, true))
+ * const { waitMs } = await foresee(steps, [10_000], (steps) => engine.decide('api', steps, true))
  */
-export function foreseenMs(
+export function foresee(
   steps: readonly Step[],
   units: readonly number[],
   look: (steps: readonly Step[]) => MaybePromise<Decision>,
-): MaybePromise<number> {
+): MaybePromise<Foreseen> {
   const needs = steps.map((step, i) => {
     const { capacity } = step.rule.plan
-    const { role } = step.rule
-    if (holdsSlots(step) || role === 'shadow' || role === 'deprioritize') return NOTHING
+    if (holdsSlots(step) || !canRefuse(step.rule.role)) return NOTHING
     if (capacity === 0) return units[i]! > 0 ? { units: 1, windows: 0 } : NOTHING
     const windows = Math.max(0, Math.ceil(units[i]! / capacity) - 1)
     return { units: units[i]! - windows * capacity, windows }
   })
   const asked = steps.map((step, i) => ({ ...step, cost: needs[i]!.units }))
-  return andThen(look(asked), ({ policies }) =>
-    Math.max(0, ...policies.map((own, i) => waitFor(own, needs[i] ?? NOTHING))),
-  )
+  return andThen(look(asked), (decision) => ({
+    decision,
+    waitMs: Math.max(0, ...decision.policies.map((own, i) => waitFor(own, needs[i] ?? NOTHING))),
+  }))
 }
 
 interface Need {

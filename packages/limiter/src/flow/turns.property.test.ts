@@ -8,7 +8,13 @@ const RUNS = Number(process.env.SLUICE_RUNS ?? 300)
 const SEED = process.env.SLUICE_SEED === undefined ? undefined : Number(process.env.SLUICE_SEED)
 
 /** Those whose charges are all made when a call is served. */
-const ALGORITHMS = ['token-bucket', 'gcra', 'fixed-window', 'sliding-window-log', 'sliding-window-counter'] as const
+const ALGORITHMS = [
+  'token-bucket',
+  'gcra',
+  'fixed-window',
+  'sliding-window-log',
+  'sliding-window-counter',
+] as const
 
 const policy = fc.record({
   algorithm: fc.constantFrom(...ALGORITHMS),
@@ -69,7 +75,10 @@ async function play(
         audit: { algorithm: 'fixed-window', limit: 1_000_000, period: '3650d', key: 'all' },
       } as Readonly<Record<string, LimiterPolicy>>,
     })
-  const queue = createQueue(limiterWith(latency < 0 ? memory : slow(memory, timers, latency)), { clock, timers })
+  const queue = createQueue(limiterWith(latency < 0 ? memory : slow(memory, timers, latency)), {
+    clock,
+    timers,
+  })
   const look = limiterWith(memory) as unknown as Limiter<string, false, string>
   const calls: Call[] = []
   const served: Call[] = []
@@ -130,7 +139,9 @@ function overtakes(served: readonly Call[]): readonly (readonly [number, number]
   return served.flatMap((first, n) =>
     served
       .slice(n + 1)
-      .filter(({ tenant, priority, i }) => tenant === first.tenant && priority === first.priority && i < first.i)
+      .filter(
+        ({ tenant, priority, i }) => tenant === first.tenant && priority === first.priority && i < first.i,
+      )
       .map((later) => [later.i, first.i] as const),
   )
 }
@@ -148,7 +159,9 @@ it('serves none out of order, none late, loses none, and lets none wait while it
       expect(freeWhileWaiting).toEqual([])
       expect(timers.size).toBe(0)
       // Who cannot be served in time goes at once: nobody is refused after having waited, but for those who were overtaken.
-      const after = calls.filter(({ at, end, priority }) => end?.how === 'refused' && end.at > at && priority === 0)
+      const after = calls.filter(
+        ({ at, end, priority }) => end?.how === 'refused' && end.at > at && priority === 0,
+      )
       const flood = new Set(calls.map(({ tenant }) => tenant)).size > 1
       if (!flood) expect(after).toEqual([])
     }),

@@ -4,7 +4,7 @@ import { canRefuse } from '../core/decide/role.ts'
 import { holdsSlots, type Step, stateText } from '../core/decide/step.ts'
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.ts'
 import { Agenda } from './agenda.ts'
-import { foreseenMs } from './foreseen.ts'
+import { foresee } from './foreseen.ts'
 import { Barrier, Lane } from './lane.ts'
 import type { Timers } from './timers.ts'
 import type { TurnRefusal, Waiter, WaiterTurns } from './waiter.ts'
@@ -134,13 +134,17 @@ export class Turns implements WaiterTurns {
   }
 
   /** Called by waiters. @param why `undefined`: its signal aborted */
-  leave(waiter: Waiter, why: TurnRefusal | undefined, waitMs?: number): void {
+  leave(
+    waiter: Waiter,
+    why: TurnRefusal | undefined,
+    known?: { readonly waitMs: number; readonly decision: Decision | undefined },
+  ): void {
     const { stage, decision } = waiter
     const lane = waiter.lane as Lane | undefined
     if (stage === 'gone' || stage === 'new') return
     const barrier = lane?.barrier
-    const last = lane?.refused
-    const least = waitMs ?? this.#leastMs(lane)
+    const last = known?.decision ?? lane?.refused
+    const least = known?.waitMs ?? this.#leastMs(lane)
     if (lane !== undefined) this.#remove(lane, waiter)
     this.#finish(waiter)
     if (stage === 'delayed') this.#giveBack(decision!, waiter)
@@ -342,10 +346,11 @@ export class Turns implements WaiterTurns {
       if (waiter.stage !== 'waiting' || waiter.lane !== lane || barrier === undefined) return
       const open = Math.max(0, Number.isFinite(barrier.at) ? barrier.at - this.now() : 0)
       const units = unitsBefore(lane, waiter, barrier)
-      const foreseen = foreseenMs(waiter.steps, units, (steps) => this.#judge.look(steps, waiter))
-      return andThen(foreseen, (ms) => {
-        const wait = Math.max(open, ms)
-        if (wait > waiter.until - this.now() && waiter.stage === 'waiting') this.leave(waiter, 'late', wait)
+      const foreseen = foresee(waiter.steps, units, (steps) => this.#judge.look(steps, waiter))
+      return andThen(foreseen, ({ waitMs, decision }) => {
+        const wait = Math.max(open, waitMs)
+        if (wait <= waiter.until - this.now() || waiter.stage !== 'waiting') return
+        this.leave(waiter, 'late', { waitMs: wait, decision: waitMs > open ? decision : lane.refused })
       })
     }
     const looking = lane.looked === undefined ? look() : lane.looked.then(look)
