@@ -32,7 +32,7 @@ function jsonParts(read: UsageOfPart): AnswerParts {
       text += decoder.decode(chunk, { stream: true })
       if (text.length > MOST_CHARACTERS) text = undefined
     },
-    end: (complete) => (complete && text !== undefined ? readJson(text + decoder.decode(), read) : undefined),
+    end: (complete) => (complete && text !== undefined ? readPart(text + decoder.decode(), read) : undefined),
   }
 }
 
@@ -42,7 +42,7 @@ function eventParts(read: UsageOfPart): AnswerParts {
   let known: OutboundCost | undefined
   const addLine = (text: string): void => {
     const [, data] = /^data: ?(.*)$/s.exec(text) ?? []
-    if (data !== undefined) known = readJson(data, read) ?? known
+    if (data !== undefined) known = readPart(data, read) ?? known
   }
   return {
     add(chunk) {
@@ -58,9 +58,10 @@ function eventParts(read: UsageOfPart): AnswerParts {
   }
 }
 
-function readJson(text: string, read: UsageOfPart): OutboundCost | undefined {
+/** @param part JSON, as text or read already */
+export function readPart(part: unknown, read: UsageOfPart): OutboundCost | undefined {
   try {
-    return read(JSON.parse(text))
+    return read(typeof part === 'string' ? JSON.parse(part) : part)
   } catch {
     return undefined // such as [DONE]
   }

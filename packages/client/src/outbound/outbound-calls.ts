@@ -21,7 +21,7 @@ import { neverReached } from './never-reached.ts'
 import { type CallOptions, type OutboundOptions, outboundCheck } from './outbound-options.ts'
 import type { GivenRequest, OutboundCost } from './outbound-request.ts'
 import { Route } from './route.ts'
-import { sharedTurn, turnStep } from './shared-turn.ts'
+import { pauseSteps, sharedPause } from './shared-pause.ts'
 
 /** Destinations and keys of which what they answered is remembered; of more, idle ones are forgotten. */
 const MOST_ALLOWANCES = 10_000
@@ -45,7 +45,7 @@ export class OutboundCalls implements CallKeeper, Judge {
   readonly #routes: readonly Route[]
   readonly #anywhere = new Route({})
   readonly #turns: Turns
-  readonly #turnRule = sharedTurn()
+  readonly #pause = sharedPause()
   readonly #allowances = new Map<string, Allowance>()
   readonly #options: OutboundOptions
   readonly #read: ((answer: Answer) => AnswerLimits | undefined) | undefined
@@ -188,7 +188,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     this.#releaseTurn(call)
     if (ms > 0) {
       if (route.engine?.async === true)
-        ignoreFailure(route.engine.block([turnStep(this.#turnRule, allowance.name, 0)], ms))
+        ignoreFailure(route.engine.block([{ rule: this.#pause.pause, key: allowance.name }], ms))
       this.#counters.paused(destination)
       this.#observe?.({ type: 'destination-paused', destination, ms })
     }
@@ -251,23 +251,23 @@ export class OutboundCalls implements CallKeeper, Judge {
   async #askAll(call: Call): Promise<Decision | Held> {
     const { allowance, route } = call
     const engine = route.engine!
-    const turn = (cost: 0 | 1) => turnStep(this.#turnRule, allowance.name, cost)
+    const shared = pauseSteps(this.#pause, allowance.name)
     if (allowance.probing) {
-      const own = await engine.decide(route.domain, [turn(1)], false)
-      if (!own.allowed) return this.#heldByOthers(allowance, own.blocked ? own.retryAfterMs! : TURN_TAKEN_MS)
+      const own = await engine.decide(route.domain, [{ ...shared[1], cost: 1 }], false)
+      if (!own.allowed) return this.#heldByOthers(allowance, TURN_TAKEN_MS)
       call.turn = own
     }
-    const decision = await engine.decide(route.domain, [...call.steps, turn(0)], false)
-    const seen = receiptOf(decision)!.outcome.figures.at(-1)!
-    if (seen.blocked) {
+    const decision = await engine.decide(route.domain, [...call.steps, ...shared], false)
+    const [pause, turn] = receiptOf(decision)!.outcome.figures.slice(-2)
+    if (pause!.blocked) {
       this.#releaseTurn(call)
-      return this.#heldByOthers(allowance, seen.retryAfterMs!)
+      return this.#heldByOthers(allowance, pause!.retryAfterMs!)
     }
     if (!decision.allowed) {
       this.#releaseTurn(call)
       return decision
     }
-    const taken = seen.remaining === 0 && call.turn === undefined
+    const taken = turn!.remaining === 0 && call.turn === undefined
     const waitMs = taken ? TURN_TAKEN_MS : allowance.waitMs(this.#turns.now(), call)
     if (waitMs === 0) return decision
     await this.giveBack(decision, call)

@@ -3,7 +3,7 @@ import type { DestinationCounts } from './call-counters.ts'
 import { FetchedCall, type LimitedInit } from './fetched-call.ts'
 import { OutboundCalls } from './outbound-calls.ts'
 import type { CallOptions, OutboundOptions } from './outbound-options.ts'
-import { GivenRequest } from './outbound-request.ts'
+import { GivenRequest, type HeadersGiven } from './outbound-request.ts'
 import { type Progress, progressOf } from './progress.ts'
 import { RunCall, type RunningCall } from './run-call.ts'
 
@@ -22,6 +22,9 @@ export interface RunOptions extends CallOptions {
   readonly url: string | URL
   /** Default `POST`. */
   readonly method?: string
+  /** For functions of the options that ask for them. */
+  readonly headers?: HeadersGiven
+  readonly body?: unknown
 }
 
 /** Limits of calls to others, whatever sends them. */
@@ -50,8 +53,8 @@ export interface Outbound {
  */
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const calls = new OutboundCalls(options)
-  const partsOf = ({ url, method = 'POST', ...own }: RunOptions): CallParts =>
-    calls.partsOf(new GivenRequest(method, new URL(url), undefined, undefined), own)
+  const partsOf = ({ url, method = 'POST', headers, body, ...own }: RunOptions): CallParts =>
+    calls.partsOf(new GivenRequest(method, new URL(url), headers, body), own)
   return {
     calls,
     counts: () => calls.counts(),

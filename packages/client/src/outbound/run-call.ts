@@ -1,6 +1,8 @@
 import type { Answer } from '../answers/answer-reader.ts'
+import { readPart } from './answer-parts.ts'
 import { Call, type CallParts } from './call.ts'
 import type { OutboundCost } from './outbound-request.ts'
+import type { UsageOfPart } from './usage.ts'
 
 /** What a function that is run may say of its call. */
 export interface RunningCall {
@@ -9,6 +11,8 @@ export interface RunningCall {
   answered(answer: Answer): void
   /** What it really cost. */
   settle(cost: OutboundCost): void
+  /** A part of the answer, JSON as text or read: the destination's `usage` says what it cost. */
+  used(part: unknown): void
 }
 
 /** A call that a function makes. */
@@ -18,6 +22,7 @@ export class RunCall extends Call {
   readonly #job: (call: RunningCall) => unknown
   #heard = false
   #actual: OutboundCost | undefined
+  #read: UsageOfPart | undefined
 
   constructor(
     parts: CallParts,
@@ -44,6 +49,10 @@ export class RunCall extends Call {
         answered: (answer) => this.answered(answer),
         settle: (cost) => {
           this.#actual = cost
+        },
+        used: (part) => {
+          this.#read ??= this.route.destination.usage?.(this.request!)
+          if (this.#read !== undefined) this.#actual = readPart(part, this.#read) ?? this.#actual
         },
       })
       this.answered({ status: 200, headers: {} })

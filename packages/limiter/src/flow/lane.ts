@@ -114,6 +114,9 @@ function count({ units }: Queued, steps: readonly Step[], sign: 1 | -1): void {
   for (let i = 0; i < steps.length; i++) units[i]! += sign * steps[i]!.cost
 }
 
+/** Where several processes wait, each is to be served so often when it asks. */
+const FEW = 2
+const MOST_LOSSES = 16
 /** So many flows are remembered beside those that wait. */
 const SPARE_FLOWS = 1_000
 
@@ -133,6 +136,10 @@ export class Barrier implements Due {
   setBy: Waiter | undefined
   /** Lanes are being served, or one of them asks. */
   busy = false
+  /** Served since it was last asked for the first time. */
+  served = 0
+  /** How often others were faster, of late. */
+  losses = 0
   readonly #serve: (barrier: Barrier) => void
   readonly #served = new Map<string, number>()
   #now = 0
@@ -143,6 +150,7 @@ export class Barrier implements Due {
   }
 
   due(): void {
+    this.served = 0
     this.#serve(this)
   }
 
@@ -169,8 +177,19 @@ export class Barrier implements Due {
     this.lanes.remove(lane)
   }
 
+  /**
+   * How much longer to wait than it takes, where other processes wait for the same: so that not all of them ask for each
+   * unit, of which one gets it. Never so long that what they wait for is full before.
+   */
+  spreadMs(ms: number, slackMs: number): number {
+    if (this.served < FEW) this.losses = Math.min(this.losses + 1, MOST_LOSSES)
+    else if (this.served > FEW) this.losses = Math.max(this.losses - 1, 0)
+    return Math.min(slackMs, ms * this.losses)
+  }
+
   /** A lane was served: its flow has had so many units. */
   charge(lane: Lane, units: number, weight: number): void {
+    this.served++
     this.#now = Math.max(this.#now, lane.tag)
     lane.home = undefined
     this.#served.set(lane.flow, lane.tag + units / weight)

@@ -280,7 +280,10 @@ export class Turns implements WaiterTurns {
     const wait = waitOf(answer)
     if (wait === undefined) return this.#refuse(lane, head, 'never', answer, null)
     if (!head.waits(answer)) return this.#refuse(lane, head, 'unwilling', answer, answer.retryAfterMs)
-    return this.#hold(lane, head, wait.name, lane.again ? 0 : wait.ms, wait.firmMs)
+    // Only a shared store answers by promise.
+    const shared = barrier?.name === wait.name && this.#asking.has(lane)
+    const spreadMs = shared ? barrier!.spreadMs(wait.ms, wait.slackMs) : 0
+    return this.#hold(lane, head, wait.name, lane.again ? 0 : wait.ms + spreadMs, wait.firmMs)
   }
 
   #hold(lane: Lane, head: Waiter, name: string, ms: number, firmMs: number): boolean {
@@ -365,6 +368,7 @@ export class Turns implements WaiterTurns {
   #open(barrier: Barrier | undefined): void {
     if (barrier === undefined || barrier.busy) return
     barrier.at = this.now()
+    barrier.served = 0
     this.#serve(barrier)
   }
 
@@ -494,14 +498,24 @@ function unitsBefore(lane: Lane, waiter: Waiter, barrier: Barrier): number[] {
   })
 }
 
+interface LaneWait {
+  readonly name: string
+  readonly ms: number
+  /** What no release of a slot makes shorter. */
+  readonly firmMs: number
+  /** How much later than that the limit is still not whole. */
+  readonly slackMs: number
+}
+
 /** Where a refused one waits, and how long; `undefined`: no wait helps. A slot can be released before its time is over. */
-function waitOf(decision: Decision): { name: string; ms: number; firmMs: number } | undefined {
+function waitOf(decision: Decision): LaneWait | undefined {
   const { retryAfterMs } = decision
   if (retryAfterMs === null || retryAfterMs === 0) return undefined
   const { steps, outcome } = receiptOf(decision)!
   let slots: Step | undefined
   let firm: Step | undefined
   let firmMs = 0
+  let resetMs = 0
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!
     const own = outcome.figures[i]!
@@ -511,9 +525,14 @@ function waitOf(decision: Decision): { name: string; ms: number; firmMs: number 
     else if (firm === undefined || ms > firmMs) {
       firm = step
       firmMs = ms
+      resetMs = own.resetAfterMs ?? 0
     }
   }
   if (firmMs === Number.POSITIVE_INFINITY) return undefined
-  if (slots === undefined || firmMs >= retryAfterMs) return { name: nameOf(firm!), ms: firmMs, firmMs }
-  return { name: nameOf(slots), ms: Math.min(Math.max(firmMs, LOOK_AGAIN_MS), retryAfterMs), firmMs }
+  if (slots === undefined || firmMs >= retryAfterMs) {
+    const slackMs = Math.max(0, resetMs / 2 - firmMs)
+    return { name: nameOf(firm!), ms: firmMs, firmMs, slackMs }
+  }
+  const ms = Math.min(Math.max(firmMs, LOOK_AGAIN_MS), retryAfterMs)
+  return { name: nameOf(slots), ms, firmMs, slackMs: 0 }
 }
