@@ -50,7 +50,13 @@ export class CallCounters {
     return Object.fromEntries(
       [...this.#counts].map(([name, { last, unlogged: _, loggedAt: _at, ...counts }]) => {
         const left = (last?.policies ?? []).map(({ policy, remaining }) => [policy, remaining ?? 0] as const)
-        return [name, { ...counts, left: Object.fromEntries(left.filter(([policy]) => policy !== 'turn' && policy !== 'pause')) }]
+        return [
+          name,
+          {
+            ...counts,
+            left: Object.fromEntries(left.filter(([policy]) => policy !== 'turn' && policy !== 'pause')),
+          },
+        ]
       }),
     )
   }

@@ -48,7 +48,8 @@ async function callTogether(processes: number, caller: Caller, server: readonly 
   const counting = startProgram(COUNTING_SERVER, ...server)
   const url = `http://127.0.0.1:${await counting.line()}/`
   const callers: Program[] = []
-  for (let i = 0; i < processes; i++) callers.push(startProgram(CALLER, redis.port, url, JSON.stringify(caller)))
+  for (let i = 0; i < processes; i++)
+    callers.push(startProgram(CALLER, redis.port, url, JSON.stringify(caller)))
   for (const each of callers) expect(await each.line()).toBe('ready')
   for (const each of callers) each.write('go')
   const done = await Promise.all(callers.map(async (each) => JSON.parse(await each.line())))
@@ -92,9 +93,11 @@ describe('several processes over one Redis', () => {
     const lastMs = seen.arrivals.at(-1)!
     const used = seen.count / (100 * (lastMs / 1_000))
     console.log({ calls: seen.count, lastMs, over: seen.over, used, asked, lagMs })
+    expect(seen.count).toBeLessThanOrEqual(20 + 100 * (lastMs / 1_000))
+    // Where a machine does not let processes run for long, calls arrive together, and units go unused.
+    if (lagMs > LAG_MS) return
     expect(seen.over).toBe(0)
-    // On a machine that does not let processes run for longer than what a burst bridges, units go unused.
-    if (lagMs < LAG_MS) expect(used).toBeGreaterThanOrEqual(0.99)
+    expect(used).toBeGreaterThanOrEqual(0.99)
   })
 
   it('Acceptance 5.5: a 429 to one of four processes holds back all of them', async () => {

@@ -46,7 +46,12 @@ export function startProgram(source: string, ...args: (string | number)[]): Prog
       ended.then((how) => Promise.reject(new Error(`the program ended with ${how} before it wrote a line`))),
     ])
   }
-  return { line, ended, write: (text) => void child.stdin!.write(`${text}\n`), kill: () => void child.kill('SIGKILL') }
+  return {
+    line,
+    ended,
+    write: (text) => void child.stdin!.write(`${text}\n`),
+    kill: () => void child.kill('SIGKILL'),
+  }
 }
 
 /**

@@ -530,7 +530,7 @@ function waitOf(decision: Decision): LaneWait | undefined {
   }
   if (firmMs === Number.POSITIVE_INFINITY) return undefined
   if (slots === undefined || firmMs >= retryAfterMs) {
-    const slackMs = Math.max(0, resetMs / 2 - firmMs)
+    const slackMs = Math.max(0, resetMs / 4 - firmMs)
     return { name: nameOf(firm!), ms: firmMs, firmMs, slackMs }
   }
   const ms = Math.min(Math.max(firmMs, LOOK_AGAIN_MS), retryAfterMs)
