@@ -3,4 +3,11 @@ export { Agenda, type Due } from './flow/agenda.ts'
 export { type Foreseen, foresee } from './flow/foreseen.ts'
 export type { Placed } from './flow/heap.ts'
 export { type Held, type Judge, Turns, type TurnsOptions } from './flow/turns.ts'
-export { checkedPriority, QueueFull, type Stage, type TurnRefusal, Waiter } from './flow/waiter.ts'
+export {
+  checkedPriority,
+  QueueFull,
+  type Stage,
+  type TurnRefusal,
+  Waiter,
+  type WaiterTurns,
+} from './flow/waiter.ts'

@@ -114,7 +114,7 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
         if (!(maxWaitMs >= 0)) throw new TypeError('maxWaitMs must be milliseconds, 0 or more')
         const steps = match(key, cost === undefined ? undefined : { cost })
         const until = turns.now() + maxWaitMs
-        turns.enter(new QueuedCall(steps, checkedPriority(priority), until, signal, resolve, reject))
+        turns.enter(new QueuedCall(turns, steps, checkedPriority(priority), until, signal, resolve, reject))
       }),
     async schedule(key, job, given = {}) {
       checkJob(job)
@@ -161,10 +161,13 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
 }
 
 class QueuedCall extends Waiter {
+  readonly turns: Turns
+  readonly flow: string
   readonly served: (decision: Decision) => void
   readonly failed: (error: unknown) => void
 
   constructor(
+    turns: Turns,
     steps: readonly Step[],
     priority: number,
     until: number,
@@ -172,7 +175,9 @@ class QueuedCall extends Waiter {
     served: (decision: Decision) => void,
     failed: (error: unknown) => void,
   ) {
-    super(steps, flowOf(steps), priority, until, signal)
+    super(steps, priority, until, signal)
+    this.turns = turns
+    this.flow = flowOf(steps)
     this.served = served
     this.failed = failed
   }

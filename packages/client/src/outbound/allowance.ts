@@ -1,9 +1,13 @@
 import type { AnswerLimits, StatedLimit } from '../answers/answer-limits.ts'
 import { LearnedLimit } from './learned-limit.ts'
 import { CubicPace } from './pace.ts'
+import type { Route } from './route.ts'
 
 /** A refusal that says nothing pauses for so long, and twice as long each time. */
 const FIRST_PAUSE_MS = 1_000
+/** Of answers that are no errors, after so many that say nothing of limits, one in so many is read. */
+const SILENT = 16
+const READ_ONE_IN = 8
 /** Limits that are kept of one destination and key. */
 const MOST_LEARNED = 32
 
@@ -12,6 +16,15 @@ export interface AllowanceOptions {
   readonly even: boolean
   /** Milliseconds: no answer pauses for longer. */
   readonly maxPauseMs: number
+}
+
+/** Where it counts. */
+export interface AllowancePlace {
+  /** No other has it. */
+  readonly name: string
+  readonly flow: string
+  readonly destination: string
+  readonly route: Route
 }
 
 /** A call's costs. */
@@ -34,6 +47,11 @@ export interface SentCall {
  */
 export class Allowance {
   readonly name: string
+  /** The key, which shares fairly with others what all of them need. */
+  readonly flow: string
+  /** As events name it. */
+  readonly destination: string
+  readonly route: Route
   /** Calls that are under way: they keep it from being forgotten. */
   inFlight = 0
   readonly #options: AllowanceOptions
@@ -47,17 +65,26 @@ export class Allowance {
   #sentAt = 0
   #number = 0
   #answered = 0
+  #silent = 0
   /** The number of the last call that was sent before the last pause. */
   #pausedNumber = 0
 
-  constructor(name: string, options: AllowanceOptions) {
+  constructor({ name, flow, destination, route }: AllowancePlace, options: AllowanceOptions) {
     this.name = name
+    this.flow = flow
+    this.destination = destination
+    this.route = route
     this.#options = options
   }
 
   /** Whether the next call has to find out if the destination admits calls again. */
   get probing(): boolean {
     return this.#probing
+  }
+
+  /** Whether an answer of this status is worth reading. */
+  reads(status: number): boolean {
+    return status >= 300 || this.#silent < SILENT || this.#silent++ % READ_ONE_IN === 0
   }
 
   /** Milliseconds until a call of these costs may be sent: 0 at once, infinite until an answer comes. */
@@ -96,6 +123,8 @@ export class Allowance {
     this.#end(call)
     this.#answered++
     const uncounted = this.#number - 1 - call.answered
+    if (limits !== undefined) this.#silent = 0
+    else if (this.#silent < SILENT) this.#silent++
     for (const stated of limits?.limits ?? []) this.#learn(stated, now, uncounted)
     const { refused = false, retryAfterMs } = limits ?? {}
     if (!refused && (retryAfterMs === undefined || status < 400)) {

@@ -1,6 +1,6 @@
 import type { Decision } from '@sluice/limiter'
 import type { Step } from '@sluice/limiter/decide'
-import { type TurnRefusal, Waiter } from '@sluice/limiter/flow'
+import { type TurnRefusal, Waiter, type WaiterTurns } from '@sluice/limiter/flow'
 import type { Answer } from '../answers/answer-reader.ts'
 import { Throttled, type ThrottledReason } from '../retry/throttled.ts'
 import type { Allowance, CallCosts, SentCall } from './allowance.ts'
@@ -16,6 +16,7 @@ const REASONS: Readonly<Record<Exclude<TurnRefusal, 'never' | 'unwilling'>, Thro
 
 /** What happens to a call, which is kept account of for all of them. */
 export interface CallKeeper {
+  readonly turns: WaiterTurns
   /** Whether the end of its answer matters. */
   watches(call: Call): boolean
   serve(call: Call, decision: Decision): void
@@ -28,11 +29,8 @@ export interface CallKeeper {
 /** What a call is made of, for whichever transport sends it. */
 export interface CallParts {
   readonly calls: CallKeeper
-  readonly route: Route
   readonly allowance: Allowance
-  readonly destination: string
   readonly steps: readonly Step[]
-  readonly flow: string
   readonly cost: OutboundCost | undefined
   readonly priority: number
   readonly until: number
@@ -47,33 +45,46 @@ export interface CallParts {
  */
 export abstract class Call extends Waiter implements CallCosts {
   readonly calls: CallKeeper
-  readonly route: Route
   readonly allowance: Allowance
-  readonly destination: string
   readonly cost: OutboundCost | undefined
   readonly request: OutboundRequest | undefined
-  /** When it began to wait, in milliseconds of the clock of the turns; 0: it did not. */
+  /** When it began to wait, in whole milliseconds of its keeper; 0: it did not. */
   since = 0
   sent: SentCall | undefined = undefined
-  /** What was charged for it. */
-  charge: Decision | undefined = undefined
   /** The turn that it took of all processes, after a pause. */
   turn: Decision | undefined = undefined
 
   constructor(parts: CallParts) {
-    super(parts.steps, parts.flow, parts.priority, parts.until, parts.signal)
+    super(parts.steps, parts.priority, parts.until, parts.signal)
     this.calls = parts.calls
-    this.route = parts.route
     this.allowance = parts.allowance
-    this.destination = parts.destination
     this.cost = parts.cost
     this.request = parts.request
+  }
+
+  get turns(): WaiterTurns {
+    return this.calls.turns
+  }
+
+  get flow(): string {
+    return this.allowance.flow
+  }
+
+  get route(): Route {
+    return this.allowance.route
+  }
+
+  get destination(): string {
+    return this.allowance.destination
   }
 
   /** Sends it. */
   abstract start(): void
   abstract resolve(value: unknown): void
-  abstract reject(error: unknown): void
+  /** A promise that is resolved by a rejected one is rejected: calls keep one function instead of two. */
+  reject(error: unknown): void {
+    this.resolve(Promise.reject(error))
+  }
 
   costOf(name: string): number {
     const { cost } = this

@@ -55,7 +55,7 @@ export class DispatchedCall extends Call implements DispatchHandler {
     this.reject(new TypeError('a fallback cannot answer calls of undici: let it throw'))
   }
 
-  reject(error: unknown): void {
+  override reject(error: unknown): void {
     this.#handler.onResponseError?.(null, error as Error)
   }
 

@@ -14,7 +14,6 @@ export interface LimitedInit extends RequestInit {
 /** A call that `fetch` sends. */
 export class FetchedCall extends Call {
   readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
   readonly #fetch: Fetch
   readonly #input: FetchInput
   readonly #init: LimitedInit | undefined
@@ -25,14 +24,12 @@ export class FetchedCall extends Call {
     input: FetchInput,
     init: LimitedInit | undefined,
     resolve: (value: unknown) => void,
-    reject: (error: unknown) => void,
   ) {
     super(parts)
     this.#fetch = fetch
     this.#input = input
     this.#init = init
     this.resolve = resolve
-    this.reject = reject
   }
 
   start(): void {

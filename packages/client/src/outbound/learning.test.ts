@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Allowance } from './allowance.ts'
 import { CubicPace } from './pace.ts'
+import { Route } from './route.ts'
 import { fakeWorld } from './world.test-support.ts'
 
 const API = 'https://api.example.com'
@@ -203,7 +204,10 @@ describe('what answers say', () => {
   })
 
   it('answers that come out of order leave no more than is sure', () => {
-    const allowance = new Allowance('a', { even: false, maxPauseMs: 1_000 })
+    const allowance = new Allowance(
+      { name: 'a', flow: '', destination: 'a', route: new Route({}) },
+      { even: false, maxPauseMs: 1_000 },
+    )
     const costs = { costOf: () => 1 }
     const sent = Array.from({ length: 5 }, () => allowance.send(0, costs))
     const answer = (i: number, remaining: number) =>

@@ -44,7 +44,7 @@ const NO_OPTIONS: CallOptions = {}
 export class OutboundCalls implements CallKeeper, Judge {
   readonly #routes: readonly Route[]
   readonly #anywhere = new Route({})
-  readonly #turns: Turns
+  readonly turns: Turns
   readonly #pause = sharedPause()
   readonly #allowances = new Map<string, Allowance>()
   readonly #options: OutboundOptions
@@ -52,6 +52,7 @@ export class OutboundCalls implements CallKeeper, Judge {
   readonly #counters: CallCounters
   readonly #budgets: BudgetWatch | undefined
   readonly #observe: Observer | undefined
+  readonly #begin: number
   #underWay = 0
   #idle: (() => void)[] = []
 
@@ -68,7 +69,8 @@ export class OutboundCalls implements CallKeeper, Judge {
     const { read = (answer: Answer) => readAnswerLimits(answer, { now: Date.now() }), observe } = options
     this.#options = options
     this.#routes = destinations.map((destination) => new Route(destination))
-    this.#turns = new Turns(this, { clock, timers, most: maxWaiting, mostPerLane: maxWaitingPerKey })
+    this.turns = new Turns(this, { clock, timers, most: maxWaiting, mostPerLane: maxWaitingPerKey })
+    this.#begin = this.turns.now()
     this.#read = read === false ? undefined : read
     this.#observe = observe
     this.#counters = new CallCounters(clock, options.log)
@@ -90,30 +92,27 @@ export class OutboundCalls implements CallKeeper, Judge {
     const { origin } = request.url
     return {
       calls: this,
-      route,
-      destination: destination.name ?? origin,
-      allowance: this.#allowanceOf(this.#routes.indexOf(route), origin, key),
+      allowance: this.#allowanceOf(route, origin, key),
       steps,
-      flow: textOf(key),
       cost,
       priority: checkedPriority(priority),
-      until: this.#turns.now() + maxWaitMs,
+      until: this.turns.now() + maxWaitMs,
       signal: options.signal ?? signal,
       request: isKept ? request : undefined,
     }
   }
 
   enter(call: Call): void {
-    this.#turns.enter(call)
+    this.turns.enter(call)
     if (call.stage === 'waiting' || call.stage === 'delayed') this.#waits(call)
   }
 
   ask(waiter: Waiter): MaybePromise<Decision | Held> {
     const call = waiter as Call
     const { engine, domain } = call.route
-    const waitMs = call.allowance.waitMs(this.#turns.now(), call)
+    const waitMs = call.allowance.waitMs(this.turns.now(), call)
     if (waitMs > 0) return { held: call.allowance.name, waitMs }
-    if (engine === undefined || call.charge !== undefined) return FREE
+    if (engine === undefined || call.decision !== undefined) return FREE
     if (!engine.async) return engine.decide(domain, call.steps, false)
     return this.#askAll(call).then((answer) => {
       if ('held' in answer || !answer.allowed) this.#waits(call)
@@ -128,8 +127,8 @@ export class OutboundCalls implements CallKeeper, Judge {
 
   giveBack(decision: Decision, waiter: Waiter): MaybePromise<unknown> {
     const call = waiter as Call
-    const charge = decision === FREE ? call.charge : decision
-    call.charge = undefined
+    const charge = decision === FREE ? call.decision : decision
+    call.decision = undefined
     this.#releaseTurn(call)
     return charge === undefined ? undefined : call.route.engine?.refund(call.route.domain, charge)
   }
@@ -145,15 +144,15 @@ export class OutboundCalls implements CallKeeper, Judge {
   serve(call: Call, decision: Decision): void {
     const { route, allowance } = call
     if (decision !== FREE) {
-      call.charge = decision
+      call.decision = decision
       this.#budgets?.look(route.engine!, route.domain, decision)
     }
-    const now = this.#turns.now()
+    const now = this.turns.now()
     // Its algorithm delayed it, and meanwhile the destination asked for a pause: what it has paid counts.
     if (decision.delayMs > 0 && allowance.waitMs(now, call) > 0) {
       call.steps = []
       call.stage = 'new'
-      this.#turns.enter(call)
+      this.turns.enter(call)
       return
     }
     this.#underWay++
@@ -170,7 +169,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     waitMs: number | null,
   ): void {
     const { route, destination } = call
-    if (call.charge !== undefined) ignoreFailure(this.giveBack(FREE, call))
+    if (call.decision !== undefined) ignoreFailure(this.giveBack(FREE, call))
     this.#releaseTurn(call)
     if (call.since > 0) this.#counters.waiting(destination, -1)
     call.since = 0
@@ -183,8 +182,8 @@ export class OutboundCalls implements CallKeeper, Judge {
 
   answered(call: Call, answer: Answer): void {
     const { allowance, route, destination } = call
-    const limits = this.#read?.(answer)
-    const ms = allowance.answered(call.sent!, limits, answer.status, this.#turns.now())
+    const limits = allowance.reads(answer.status) ? this.#read?.(answer) : undefined
+    const ms = allowance.answered(call.sent!, limits, answer.status, this.turns.now())
     this.#releaseTurn(call)
     if (ms > 0) {
       if (route.engine?.async === true)
@@ -192,26 +191,26 @@ export class OutboundCalls implements CallKeeper, Judge {
       this.#counters.paused(destination)
       this.#observe?.({ type: 'destination-paused', destination, ms })
     }
-    this.#turns.open([allowance.name])
+    this.turns.open([allowance.name])
   }
 
   lost(call: Call, error: unknown): void {
-    const { allowance, route, charge } = call
+    const { allowance, route, decision: charge } = call
     allowance.lost(call.sent!)
     this.#releaseTurn(call)
-    this.#turns.open([allowance.name])
+    this.turns.open([allowance.name])
     if (neverReached(error) && charge !== undefined) {
       this.#correct(call, route.engine!.refund(route.domain, charge))
-      call.charge = undefined
+      call.decision = undefined
     }
     this.ended(call, undefined)
   }
 
   ended(call: Call, actual: OutboundCost | undefined): void {
-    const { route, charge } = call
+    const { route, decision: charge } = call
     if (call.sent === undefined) return
     call.sent = undefined
-    call.charge = undefined
+    call.decision = undefined
     this.#underWay--
     if (charge !== undefined && actual !== undefined)
       this.#correct(call, route.engine!.settle(route.domain, charge, actual))
@@ -222,20 +221,20 @@ export class OutboundCalls implements CallKeeper, Judge {
 
   /** Whether anything of an answer's body matters. */
   watches(call: Call): boolean {
-    const { charge, route } = call
+    const { decision: charge, route } = call
     if (charge === undefined) return false
     return route.destination.usage !== undefined || receiptOf(charge)!.steps.some(holdsSlots)
   }
 
   async drain(): Promise<void> {
-    await this.#turns.drain()
+    await this.turns.drain()
     if (this.#underWay > 0) await new Promise<void>((resolve) => void this.#idle.push(resolve))
   }
 
   /** Milliseconds until so many calls like this one are through, at least. */
-  async foreseenMs({ route, steps, allowance }: CallParts, calls: number): Promise<number> {
-    const { engine, domain } = route
-    const wait = allowance.waitMs(this.#turns.now(), { costOf: () => 1 })
+  async foreseenMs({ steps, allowance }: CallParts, calls: number): Promise<number> {
+    const { engine, domain } = allowance.route
+    const wait = allowance.waitMs(this.turns.now(), { costOf: () => 1 })
     const open = Number.isFinite(wait) ? wait : 0
     if (engine === undefined || calls === 0) return open
     const units = steps.map(({ cost }) => Math.min(Number.MAX_SAFE_INTEGER, cost * calls))
@@ -268,30 +267,36 @@ export class OutboundCalls implements CallKeeper, Judge {
       return decision
     }
     const taken = turn!.remaining === 0 && call.turn === undefined
-    const waitMs = taken ? TURN_TAKEN_MS : allowance.waitMs(this.#turns.now(), call)
+    const waitMs = taken ? TURN_TAKEN_MS : allowance.waitMs(this.turns.now(), call)
     if (waitMs === 0) return decision
     await this.giveBack(decision, call)
     return taken ? this.#heldByOthers(allowance, waitMs) : { held: allowance.name, waitMs }
   }
 
   #heldByOthers(allowance: Allowance, waitMs: number): Held {
-    const now = this.#turns.now()
+    const now = this.turns.now()
     allowance.pause(now, waitMs, !allowance.probing)
     return { held: allowance.name, waitMs }
   }
 
   #waits(call: Call): void {
     if (call.since > 0) return
-    call.since = this.#turns.now()
+    call.since = this.#sinceBegin(this.turns.now())
     this.#counters.waiting(call.destination, 1)
+  }
+
+  /** Whole, from 1: small enough for the engine to keep it in the call itself. */
+  #sinceBegin(now: number): number {
+    return 1 + Math.round(now - this.#begin)
   }
 
   #waited(call: Call, now: number): void {
     const { destination, since } = call
+    const ms = this.#sinceBegin(now) - since
     call.since = 0
     this.#counters.waiting(destination, -1)
-    this.#counters.waited(destination, now - since)
-    this.#observe?.({ type: 'call-waited', destination, ms: now - since })
+    this.#counters.waited(destination, ms)
+    this.#observe?.({ type: 'call-waited', destination, ms })
   }
 
   #releaseTurn(call: Call): void {
@@ -306,26 +311,28 @@ export class OutboundCalls implements CallKeeper, Judge {
     const { steps } = call
     if (done instanceof Promise)
       done.then(
-        () => this.#turns.openSteps(steps),
+        () => this.turns.openSteps(steps),
         () => undefined,
       )
-    else this.#turns.openSteps(steps)
+    else this.turns.openSteps(steps)
   }
 
-  #allowanceOf(route: number, origin: string, key: Key | Keys): Allowance {
-    const name = `${route} ${origin} ${textOf(key)}`
+  #allowanceOf(route: Route, origin: string, key: Key | Keys): Allowance {
+    const flow = textOf(key)
+    const name = `${this.#routes.indexOf(route)} ${origin} ${flow}`
     const known = this.#allowances.get(name)
     if (known !== undefined) return known
     const { pace, maxPauseMs = 3_600_000 } = this.#options
     if (this.#allowances.size >= MOST_ALLOWANCES) this.#forget()
-    const allowance = new Allowance(name, { even: pace === 'even', maxPauseMs })
+    const { name: destination = origin } = route.destination
+    const allowance = new Allowance({ name, flow, destination, route }, { even: pace === 'even', maxPauseMs })
     this.#allowances.set(name, allowance)
     return allowance
   }
 
   /** Idle ones, and where there is none the oldest. */
   #forget(): void {
-    const now = this.#turns.now()
+    const now = this.turns.now()
     for (const [name, allowance] of this.#allowances) if (allowance.isIdle(now)) this.#allowances.delete(name)
     if (this.#allowances.size >= MOST_ALLOWANCES)
       this.#allowances.delete(this.#allowances.keys().next().value!)

@@ -61,8 +61,8 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     drain: () => calls.drain(),
     progress: (total, call) => progressOf(calls, partsOf(call), total),
     run: <T>(job: (call: RunningCall) => T | PromiseLike<T>, given: RunOptions) =>
-      new Promise<T>((resolve, reject) => {
-        calls.enter(new RunCall(partsOf(given), job, resolve as (value: unknown) => void, reject))
+      new Promise<T>((resolve) => {
+        calls.enter(new RunCall(partsOf(given), job, resolve as (value: unknown) => void))
       }),
   }
 }
@@ -80,7 +80,7 @@ export function outbound(fetch: Fetch, options: OutboundOptions | Outbound = {})
   const shared = 'calls' in options ? options : createOutbound(options)
   const { calls } = shared
   const limited = (input: FetchInput, init?: LimitedInit): Promise<Response> =>
-    new Promise((resolve, reject) => {
+    new Promise((resolve) => {
       const isRequest = typeof input === 'object' && 'method' in input
       const { method = isRequest ? input.method : 'GET', signal = isRequest ? input.signal : undefined } =
         init ?? {}
@@ -88,7 +88,7 @@ export function outbound(fetch: Fetch, options: OutboundOptions | Outbound = {})
       const headers = init?.headers ?? (isRequest ? input.headers : undefined)
       const request = new GivenRequest(method, url, headers, init?.body ?? undefined)
       const parts = calls.partsOf(request, init?.limits, signal ?? undefined)
-      calls.enter(new FetchedCall(parts, fetch, input, init, resolve as (value: unknown) => void, reject))
+      calls.enter(new FetchedCall(parts, fetch, input, init, resolve as (value: unknown) => void))
     })
   return Object.assign(limited, { outbound: shared })
 }

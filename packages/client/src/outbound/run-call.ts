@@ -18,22 +18,15 @@ export interface RunningCall {
 /** A call that a function makes. */
 export class RunCall extends Call {
   readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
   readonly #job: (call: RunningCall) => unknown
   #heard = false
   #actual: OutboundCost | undefined
   #read: UsageOfPart | undefined
 
-  constructor(
-    parts: CallParts,
-    job: (call: RunningCall) => unknown,
-    resolve: (value: unknown) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(parts: CallParts, job: (call: RunningCall) => unknown, resolve: (value: unknown) => void) {
     super(parts)
     this.#job = job
     this.resolve = resolve
-    this.reject = reject
   }
 
   override answered(answer: Answer): void {

@@ -72,7 +72,7 @@ export class Turns implements WaiterTurns {
     return this.#size
   }
 
-  /** Milliseconds by its clock: `until` of waiters counts so. */
+  /** Milliseconds by its clock: what waiters have counts so. */
   now(): number {
     return this.#agenda.now()
   }
@@ -80,7 +80,6 @@ export class Turns implements WaiterTurns {
   /** The waiter is served, refused or fails: at once, or when its turn comes. */
   enter(waiter: Waiter): void {
     waiter.seq = ++this.#seq
-    waiter.turns = this
     if (waiter.signal?.aborted) waiter.failed(waiter.signal.reason)
     else if (this.#draining !== undefined) waiter.refused('draining', undefined, null)
     else if (this.#lanes.size > 0) this.#enterLane(waiter)
@@ -288,7 +287,7 @@ export class Turns implements WaiterTurns {
 
   #hold(lane: Lane, head: Waiter, name: string, ms: number, firmMs: number): boolean {
     const now = this.now()
-    if (firmMs > head.until - now) return this.#refuse(lane, head, 'late', lane.refused, firmMs)
+    if (firmMs > head.at - now) return this.#refuse(lane, head, 'late', lane.refused, firmMs)
     if (this.#size > this.#most && head === lane.head && lane.size === 1 && lane.home === undefined)
       return this.#refuse(lane, head, 'full', lane.refused, firmMs)
     head.stage = 'waiting'
@@ -327,7 +326,7 @@ export class Turns implements WaiterTurns {
       return
     }
     const now = this.now()
-    if (delayMs > Math.max(0, waiter.until - now)) {
+    if (delayMs > Math.max(0, waiter.at - now)) {
       this.#finish(waiter)
       this.#giveBack(decision, waiter)
       waiter.refused('late', decision, delayMs)
@@ -343,7 +342,7 @@ export class Turns implements WaiterTurns {
   /** One who cannot be served in time goes at once. Looks of a lane follow each other: those who go do not count. */
   #foresee(lane: Lane, waiter: Waiter): void {
     waiter.looked = true
-    if (waiter.until === Number.POSITIVE_INFINITY) return
+    if (waiter.at === Number.POSITIVE_INFINITY) return
     const look = (): MaybePromise<void> => {
       const { barrier } = lane
       if (waiter.stage !== 'waiting' || waiter.lane !== lane || barrier === undefined) return
@@ -352,7 +351,7 @@ export class Turns implements WaiterTurns {
       const foreseen = foresee(waiter.steps, units, (steps) => this.#judge.look(steps, waiter))
       return andThen(foreseen, ({ waitMs, decision }) => {
         const wait = Math.max(open, waitMs)
-        if (wait <= waiter.until - this.now() || waiter.stage !== 'waiting') return
+        if (wait <= waiter.at - this.now() || waiter.stage !== 'waiting') return
         this.leave(waiter, 'late', { waitMs: wait, decision: waitMs > open ? decision : lane.refused })
       })
     }
@@ -429,7 +428,7 @@ export class Turns implements WaiterTurns {
     waiter.stage = 'waiting'
     this.#size++
     waiter.signal?.addEventListener('abort', waiter)
-    if (waiter.until < Number.POSITIVE_INFINITY) this.#agenda.put(waiter, waiter.until)
+    if (waiter.at < Number.POSITIVE_INFINITY) this.#agenda.put(waiter, waiter.at)
   }
 
   #remove(lane: Lane, waiter: Waiter): void {

@@ -61,11 +61,11 @@ export abstract class Waiter implements Due {
   /** What it asks for. Waiters with the same rules, keys and costs come to share one list. */
   steps: readonly Step[]
   /** Who shares fairly with others what all of them need. */
-  readonly flow: string
+  abstract readonly flow: string
+  /** Where it waits. */
+  abstract readonly turns: WaiterTurns
   /** 0, which comes first, to 7. */
   readonly priority: number
-  /** Milliseconds by the clock of the turns: after it the call is of no use. May be infinite. */
-  readonly until: number
   readonly signal: AbortSignal | undefined
   stage: Stage = 'new'
   /** In the order of arrival. */
@@ -77,9 +77,11 @@ export abstract class Waiter implements Due {
   get isLast(): boolean {
     return true
   }
-  at = 0
-  /** Where it waits. */
-  turns: WaiterTurns | undefined = undefined
+  /**
+   * Milliseconds by the clock of the turns: after it the call is of no use. It may be infinite. Of one that is admitted
+   * and delayed: when its turn comes.
+   */
+  at: number
   /** A Lane, of the turns alone. */
   lane: object | undefined = undefined
   before: Waiter | undefined = undefined
@@ -87,17 +89,10 @@ export abstract class Waiter implements Due {
   /** Of an admitted one, while its algorithm delays it. */
   decision: Decision | undefined = undefined
 
-  constructor(
-    steps: readonly Step[],
-    flow: string,
-    priority: number,
-    until: number,
-    signal: AbortSignal | undefined,
-  ) {
+  constructor(steps: readonly Step[], priority: number, until: number, signal: AbortSignal | undefined) {
     this.steps = steps
-    this.flow = flow
     this.priority = priority
-    this.until = until
+    this.at = until
     this.signal = signal
   }
 
@@ -118,10 +113,10 @@ export abstract class Waiter implements Due {
 
   /** The signal aborted. */
   handleEvent(): void {
-    this.turns!.leave(this, undefined)
+    this.turns.leave(this, undefined)
   }
 
   due(): void {
-    this.turns!.waiterDue(this)
+    this.turns.waiterDue(this)
   }
 }
