@@ -2,8 +2,8 @@
 // libraries that people choose today beside ours. `npm run outbound`, with a redis-server on PATH.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createLimiter } from '@sluice/limiter'
 import { outbound } from '@sluice/client'
+import { createLimiter } from '@sluice/limiter'
 import { print, rounds } from './rounds.mjs'
 
 const CALLS = 100_000
@@ -13,9 +13,15 @@ const SECONDS = Number(process.env.SECONDS ?? 10)
 
 const policies = { rate: { algorithm: 'token-bucket', limit: 1_000_000_000, period: '1s' } }
 const answer = new Response(null, {
-  headers: { 'content-type': 'application/json', ratelimit: '"default";r=1000;t=60', date: new Date().toUTCString() },
+  headers: {
+    'content-type': 'application/json',
+    ratelimit: '"default";r=1000;t=60',
+    date: new Date().toUTCString(),
+  },
 })
-const plain = new Response(null, { headers: { 'content-type': 'application/json', date: new Date().toUTCString() } })
+const plain = new Response(null, {
+  headers: { 'content-type': 'application/json', date: new Date().toUTCString() },
+})
 const url = 'https://api.example.com/v1/items'
 
 /** Microseconds of CPU for each call, one after the other. */
@@ -39,13 +45,19 @@ print(
 )
 
 const slow = createLimiter({ policies: { rate: { algorithm: 'token-bucket', limit: 1, period: '1h' } } })
-const limited = outbound(async () => answer, { destinations: [{ limiter: slow }], maxWaiting: WAITING, maxWaitMs: 1e15 })
+const limited = outbound(async () => answer, {
+  destinations: [{ limiter: slow }],
+  maxWaiting: WAITING,
+  maxWaitMs: 1e15,
+})
 gc()
 const before = process.memoryUsage().heapUsed
 for (let i = 0; i <= WAITING; i++) limited(url)
 gc()
 const held = process.memoryUsage().heapUsed - before
-console.log(`\n${WAITING} waiting calls hold ${(held / 1e6).toFixed(1)} MB, ${Math.round(held / WAITING)} bytes each`)
+console.log(
+  `\n${WAITING} waiting calls hold ${(held / 1e6).toFixed(1)} MB, ${Math.round(held / WAITING)} bytes each`,
+)
 
 /** Counts as strictly as it can: 100 a second, 20 at once. */
 const SERVER = `
@@ -113,7 +125,16 @@ const start = (source, ...args) => {
   child.stdout.setEncoding('utf8')
   return child
 }
-const redis = spawn('redis-server', ['--port', '6399', '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'])
+const redis = spawn('redis-server', [
+  '--port',
+  '6399',
+  '--bind',
+  '127.0.0.1',
+  '--save',
+  '',
+  '--appendonly',
+  'no',
+])
 await once(redis.stdout, 'data')
 console.log(`\n${PROCESSES} processes, 100 calls a second together, 20 at once, ${SECONDS} s`)
 for (const [name, source] of Object.entries(LIMITED)) {
@@ -128,7 +149,9 @@ for (const [name, source] of Object.entries(LIMITED)) {
   server.stdin.write('\n')
   const { count, over, ms } = JSON.parse((await once(server.stdout, 'data'))[0])
   const used = (100 * (count - over)) / (20 + ms / 10)
-  console.log(`  ${name.padEnd(30)} ${String(count).padStart(7)} calls  ${String(over).padStart(6)} over the limit  ${used.toFixed(1).padStart(6)} % of it used`)
+  console.log(
+    `  ${name.padEnd(30)} ${String(count).padStart(7)} calls  ${String(over).padStart(6)} over the limit  ${used.toFixed(1).padStart(6)} % of it used`,
+  )
 }
 redis.kill()
 process.exit()
