@@ -139,10 +139,12 @@ function filesIn(folder: string): string[] {
 }
 
 function metricFiles(): string[] {
-  const folder = 'packages/service/src/observe'
-  return filesIn(folder)
-    .filter((name) => name.endsWith('metrics'))
-    .map((name) => `${folder}/${name}.ts`)
+  const folders = ['packages/service/src/observe', 'packages/observe/src/metrics']
+  return folders.flatMap((folder) =>
+    filesIn(folder)
+      .filter((name) => name.endsWith('metrics'))
+      .map((name) => `${folder}/${name}.ts`),
+  )
 }
 
 function isStore(name: string): boolean {

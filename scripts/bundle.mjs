@@ -1,6 +1,6 @@
 // Makes what the packages with CommonJS hold, dist/: their subpaths as ES modules and as CommonJS, each with one copy of
 // what they share, and their types. Types are written once, as CommonJS, which both kinds of modules can import.
-// And the dashboard, in what the service's package holds.
+// And the dashboard, in what the package observe holds.
 //   node scripts/bundle.mjs (after `tsc -b`, which writes declarations to build/)
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -50,10 +50,10 @@ async function bundle(home, names) {
   await bundle.close()
 }
 
-/** The page for operators: three files that the service serves as they are. */
+/** The page for operators: three files that are served as they are. */
 async function bundleDashboard() {
   const source = 'packages/dashboard/src'
-  const target = 'packages/service/dist/dashboard'
+  const target = 'packages/observe/dist/dashboard'
   rmSync(target, { recursive: true, force: true })
   const bundle = await rolldown({
     cwd: resolve(source),

@@ -22,7 +22,7 @@ const NAMING = new Map([
   ['packages/limiter/src/core/match/limit.ts', 'the limit that refuses whoever has no key'],
   ['packages/rulebook/src/rules/limits.ts', 'the default of limits'],
   ['packages/rulebook/src/rules/rate-limit.ts', 'the default of descriptors'],
-  ['packages/service/src/admin/health.ts', 'what is asked of the store to see that it answers'],
+  ['packages/observe/src/store-fails.ts', 'what is asked of the store to see that it answers'],
   ['packages/cli/src/stores.ts', 'the same, when a store is opened'],
   ['packages/conformance/src/', 'the suites say what each algorithm must do'],
 ])

@@ -12,25 +12,25 @@ import { build } from 'esbuild'
 const BUDGETS = {
   limiter: {
     bundles: {
-      'edge: createLimiter, gcra': [12_500, { edge: ['createLimiter', 'gcra'] }],
+      'edge: createLimiter, gcra': [13_000, { edge: ['createLimiter', 'gcra'] }],
       'edge/hono: rateLimit': [12_250, { 'edge/hono': ['rateLimit'] }],
       'edge/fetch: rateLimit': [12_250, { 'edge/fetch': ['rateLimit'] }],
       'edge and edge/hono: a whole limiter': [
-        21_500,
+        22_000,
         { edge: ['createLimiter', 'gcra', 'ipKey'], 'edge/hono': ['rateLimit'] },
       ],
-      '. : createLimiter': [20_000, { '': ['createLimiter'] }],
-      'stores/memory: MemoryStore': [8_900, { 'stores/memory': ['MemoryStore'] }],
+      '. : createLimiter': [21_200, { '': ['createLimiter'] }],
+      'stores/memory: MemoryStore': [9_900, { 'stores/memory': ['MemoryStore'] }],
       'stores/redis: RedisStore': [25_000, { 'stores/redis': ['RedisStore'] }],
       'queue: createQueue': [4_400, { queue: ['createQueue'] }],
-      'pipeline: createPipeline': [20_600, { pipeline: ['createPipeline'] }],
-      'adapters/hono: rateLimit': [42_000, { 'adapters/hono': ['rateLimit'] }],
-      'adapters/fetch: rateLimit': [42_000, { 'adapters/fetch': ['rateLimit'] }],
-      'adapters/express: rateLimit': [42_000, { 'adapters/express': ['rateLimit'] }],
+      'pipeline: createPipeline': [21_500, { pipeline: ['createPipeline'] }],
+      'adapters/hono: rateLimit': [43_500, { 'adapters/hono': ['rateLimit'] }],
+      'adapters/fetch: rateLimit': [43_500, { 'adapters/fetch': ['rateLimit'] }],
+      'adapters/express: rateLimit': [43_500, { 'adapters/express': ['rateLimit'] }],
     },
     // Raised by 30 kB for what came after the first budget: limits that are assigned to proxies, network rules, figures
-    // that are not known, and offenders.
-    unpacked: 850_000,
+    // that are not known, and offenders; and for what is quicker: `allow`, decisions of one step, wildcards by index.
+    unpacked: 875_000,
   },
   client: {
     bundles: {},

@@ -196,7 +196,7 @@ describe('the dashboard, in Chromium', () => {
     const policy = response.headers.get('content-security-policy')!
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
     expect(policy).not.toMatch(/unsafe|\*|https?:|data:/)
-    const built = new URL('packages/service/dist/dashboard/', ROOT)
+    const built = new URL('packages/observe/dist/dashboard/', ROOT)
     for (const file of ['index.html', 'dashboard.js', 'dashboard.css']) {
       expect(readFileSync(new URL(file, built), 'utf8')).not.toMatch(
         /(?:src|href|url|import)\s*[=(]?\s*["']?https?:/,

@@ -1,4 +1,4 @@
-import { durationText, keyWords, policyId, wholeText } from '@sluice/service/live'
+import { durationText, keyWords, policyId, wholeText } from '@sluice/observe/live'
 import { type AdminApi, RefusedCall } from './admin-api.ts'
 import { byId, element } from './element.ts'
 import type { LimitFacts } from './rulebook-facts.ts'

@@ -9,7 +9,7 @@ import {
   summaryOf,
   verdictOf,
   wholeText,
-} from '@sluice/service/live'
+} from '@sluice/observe/live'
 import { AdminApi, RefusedCall } from './admin-api.ts'
 import { buttonChoice, byId, element, setText } from './element.ts'
 import { KeyPanel } from './key-panel.ts'

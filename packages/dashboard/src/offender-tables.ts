@@ -1,5 +1,5 @@
 import type { CountedKey, KeyCounts, OffenderList } from '@sluice/limiter/offenders'
-import { keyWords, policyId, wholeText } from '@sluice/service/live'
+import { keyWords, policyId, wholeText } from '@sluice/observe/live'
 import type { AdminApi } from './admin-api.ts'
 import { buttonChoice, byId, element, KeyedRows, setText } from './element.ts'
 

@@ -1,4 +1,4 @@
-import { decisionsOf, type LivePolicy, overLimit, policyId, shareText, wholeText } from '@sluice/service/live'
+import { decisionsOf, type LivePolicy, overLimit, policyId, shareText, wholeText } from '@sluice/observe/live'
 import { byId, element, KeyedRows, setText } from './element.ts'
 import type { LimitFacts } from './rulebook-facts.ts'
 

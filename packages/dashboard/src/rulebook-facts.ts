@@ -1,4 +1,4 @@
-import { durationText } from '@sluice/service/live'
+import { durationText } from '@sluice/observe/live'
 
 /** What the page says of a limit beside its figures. */
 export interface LimitFacts {

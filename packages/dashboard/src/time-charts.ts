@@ -1,4 +1,4 @@
-import { type LiveRow, msText, perSecondText } from '@sluice/service/live'
+import { type LiveRow, msText, perSecondText } from '@sluice/observe/live'
 import uPlot from 'uplot'
 import { byId, element, setText } from './element.ts'
 

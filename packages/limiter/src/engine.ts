@@ -60,16 +60,22 @@ export interface Engine<Async extends boolean = boolean> {
 /**
  * The verbs over a store.
  * @param observe is called with every event: decided, reserved, settled
+ * @param distinct whether the steps of a request never name the same state
  * @example
  * const engine = createEngine(new MemoryStore())
  * const decision = engine.decide('shop', [{ rule, key: 'ada', cost: 1 }], false)
  */
-export function createEngine<Async extends boolean>(store: Store<Async>, observe?: Observer): Engine<Async> {
+export function createEngine<Async extends boolean>(
+  store: Store<Async>,
+  observe?: Observer,
+  distinct = false,
+): Engine<Async> {
+  const merge = distinct ? withIds : merged
   const decide: Engine<Async>['decide'] =
     observe === undefined
-      ? (_domain, steps, peek) => decided(store, steps, peek)
+      ? (_domain, steps, peek) => decided(store, merge(steps), peek)
       : (domain, steps, peek) =>
-          andThen<Decision, Decision, Async>(decided(store, steps, peek), (decision) => {
+          andThen<Decision, Decision, Async>(decided(store, merge(steps), peek), (decision) => {
             observe({ type: 'decided', domain, decision, peek })
             return decision
           })
@@ -140,10 +146,9 @@ function ownReceipt(decision: Decision): Receipt {
 
 function decided<Async extends boolean>(
   store: Store<Async>,
-  asked: readonly Step[],
+  steps: readonly Step[],
   peek: boolean,
 ): MaybePromise<Decision, Async> {
-  const steps = asked.length === 1 && !holdsSlots(asked[0]!) ? asked : merged(asked)
   const answer = store.decide(steps, peek)
   return (
     store.async
@@ -171,22 +176,47 @@ function all<Async extends boolean>(
   ) as MaybePromise<void, Async>
 }
 
-/**
- * One request charges one state once: steps that name the same state become one, with the sum of their costs.
- * Charges that are held get their ids here.
- */
+/** One request charges one state once: steps that name the same state become one, with the sum of their costs. */
 function merged(steps: readonly Step[]): readonly Step[] {
+  if (steps.length === 1) return withIds(steps)
   const kept: Step[] = []
+  const place = steps.length > MANY ? placesByState() : placeBySearch
   for (const step of steps) {
-    const same = kept.findIndex((other) => isSameState(other, step))
-    if (same < 0) kept.push(holdsSlots(step) ? { ...step, chargeId: newChargeId() } : step)
+    const same = place(kept, step)
+    if (same < 0) kept.push(step)
     else kept[same] = { ...kept[same]!, cost: Math.min(MAX, kept[same]!.cost + step.cost) }
   }
-  return kept
+  return withIds(kept)
+}
+
+/** Charges that are held get their ids here. */
+function withIds(steps: readonly Step[]): readonly Step[] {
+  return steps.some(holdsSlots)
+    ? steps.map((step) => (holdsSlots(step) ? { ...step, chargeId: newChargeId() } : step))
+    : steps
+}
+
+/** From so many steps on, a table costs less than comparing each with all. */
+const MANY = 16
+
+/** Where a step of the same state is among those kept; −1: nowhere. */
+function placeBySearch(kept: readonly Step[], step: Step): number {
+  return kept.findIndex((other) => isSameState(other, step))
 }
 
 function isSameState({ rule: a, key }: Step, { rule: b, key: other }: Step): boolean {
   return key === other && a.namespace === b.namespace && a.plan.kind === b.plan.kind && a.role === b.role
+}
+
+/** The same by a table, which takes each step that is not there as the next of those kept. */
+function placesByState(): typeof placeBySearch {
+  const places = new Map<string, number>()
+  return (kept, { rule, key }) => {
+    const state = JSON.stringify([rule.role, rule.plan.kind, rule.namespace, key])
+    const place = places.get(state)
+    if (place === undefined) places.set(state, kept.length)
+    return place ?? -1
+  }
 }
 
 function newChargeId(): number {

@@ -24,6 +24,7 @@ import { andThen, type MaybePromise } from './maybe-promise.ts'
 import type { Observer } from './observe/events.ts'
 import { type Key, type Keys, type PolicyRule, PolicySteps } from './policy-steps.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
+import type { ShortForms, ShortParts } from './short-forms.ts'
 import { type Store, storeCheck } from './stores/store.ts'
 import { type Taken, takeUpTo } from './take-up-to.ts'
 
@@ -80,6 +81,11 @@ export interface Limiter<
 > {
   /** Decides, and charges every policy if all admit. */
   check(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<DecisionBy<Name, Async>, Async>
+  /**
+   * As `check`, for who needs no figures: whether the cost was admitted, and charged. In process it allocates nothing,
+   * and takes about half the time.
+   */
+  allow(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<boolean, Async>
   /** As `check`, but a refusal is thrown (or rejects) as LimitExceeded. */
   limitOrThrow(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<DecisionBy<Name, Async>, Async>
   /** What `check` would answer; changes nothing. */
@@ -123,6 +129,8 @@ export interface LimiterKind {
   /** @throws ConfigError where the policy cannot be kept exactly */
   planOf(policy: LimiterPolicy): Plan
   newStore(): Store<false>
+  /** Verbs that a store in process answers with less work. */
+  short?<Async extends boolean>(parts: ShortParts<Async>): ShortForms<Async>
 }
 
 const IN_A_POLICY = 'it belongs in a policy: { policies: { api: { … } } }'
@@ -159,19 +167,23 @@ export function limiterOf<Async extends boolean>(
   const { name = 'limiter', policies, observe } = options
   const store = options.store ?? (kind.newStore() as Store<boolean> as Store<Async>)
   const steps = new PolicySteps(policyRules(name, options, kind))
-  const engine = createEngine(store, observe)
+  const engine = createEngine(store, observe, true)
   const checkNames = (cost: number | CostByName): void => steps.checkNames(cost)
   // What only a type can say: a store in process knows all figures.
   const decide = engine.decide as (
     ...asked: Parameters<typeof engine.decide>
   ) => MaybePromise<DecisionBy<string, Async>, Async>
 
+  const check: Limiter<string, Async, string>['check'] = (key, options) =>
+    decide(name, steps.of(key, givenCost(options)), false)
   return {
     name,
     policies,
     engine,
     match: (key, options) => steps.of(key, givenCost(options)),
-    check: (key, options) => decide(name, steps.of(key, givenCost(options)), false),
+    check,
+    allow: (key, options) =>
+      andThen<DecisionBy<string, Async>, boolean, Async>(check(key, options), ({ allowed }) => allowed),
     limitOrThrow: (key, options) =>
       andThen<DecisionBy<string, Async>, DecisionBy<string, Async>, Async>(
         decide(name, steps.of(key, givenCost(options)), false),
@@ -199,11 +211,12 @@ export function limiterOf<Async extends boolean>(
     reset: (key) => engine.reset(steps.some(key as Key | Keys, 0)),
     block: (key, duration) => engine.block(steps.some(key as Key | Keys, 1), duration),
     unblock: (key) => engine.block(steps.some(key as Key | Keys, 1), 0),
+    ...kind.short?.({ name, store, steps, observe, check }),
   }
 }
 
 /** Without a default object, which would be made for each request. */
-function givenCost(options: CostOption | undefined, known: CallFields = COST): number | CostByName {
+export function givenCost(options: CostOption | undefined, known: CallFields = COST): number | CostByName {
   if (options === undefined) return 1
   checkCall(options, known)
   const { cost } = options

@@ -14,6 +14,7 @@ import {
   type LimiterPolicy,
   limiterPolicyFields,
 } from './limiter-policy.ts'
+import { shortForms } from './short-forms.ts'
 import { MemoryStore } from './stores/memory.ts'
 
 export type { CostOption, DecisionBy, Limiter, LimiterOptions, ReserveOptions } from './limiter-of.ts'
@@ -31,6 +32,7 @@ function namedKind(): LimiterKind {
     options: limiterOptions(policy, '{ algorithm: "token-bucket", limit: 10, period: "1s" }'),
     planOf: (policy) => (hasObject(policy) ? planOfGiven(policy as GivenPolicy) : planOf(policy as Policy)),
     newStore: () => new MemoryStore(),
+    short: shortForms,
   }
 }
 

@@ -1,6 +1,6 @@
 import { type CostByName, checkedCost } from './core/decide/cost.ts'
 import type { Rule } from './core/decide/rule.ts'
-import type { Step } from './core/decide/step.ts'
+import { holdsSlots, type Step } from './core/decide/step.ts'
 import { escaped, joinParts } from './core/identify/key-text.ts'
 import { nearest } from './core/nearest.ts'
 
@@ -19,7 +19,6 @@ export interface PolicyRule {
 /** The steps of one request, from its key or keys and its cost or costs. */
 export class PolicySteps {
   readonly #policies: readonly PolicyRule[]
-  readonly #only: Rule | undefined
   readonly #names: readonly string[]
   readonly #fields: readonly string[]
 
@@ -27,16 +26,27 @@ export class PolicySteps {
     this.#policies = policies
     this.#names = policies.map(({ rule }) => rule.name)
     this.#fields = [...new Set(policies.flatMap(({ field }) => field ?? []))]
-    this.#only = policies.length === 1 && this.#fields.length === 0 ? policies[0]!.rule : undefined
+  }
+
+  /** The rules, where all of them have one key and are enforced, and none blocks, delays or holds slots. */
+  get plain(): readonly Rule[] | undefined {
+    const rules = this.#policies.map(({ rule }) => rule)
+    return this.#fields.length === 0 && rules.every(isPlain) ? rules : undefined
   }
 
   /** @throws TypeError for a key or a cost that is wrong, lacks a field or has one that no policy uses */
   of(key: Key | Keys, cost: number | CostByName): Step[] {
-    if (this.#only !== undefined && typeof cost === 'number')
-      return [{ rule: this.#only, key: joinedKey(key, 'key'), cost }]
+    if (typeof cost === 'number' && this.#fields.length === 0) return this.#alike(joinedKey(key, 'key'), cost)
     this.checkNames(cost)
     const keyOf = this.#keysOf(key, true)
     return this.#policies.map(({ rule, field }) => ({ rule, key: keyOf(field)!, cost: costOf(rule, cost) }))
+  }
+
+  #alike(key: string, cost: number): Step[] {
+    const policies = this.#policies
+    const steps: Step[] = new Array(policies.length)
+    for (let i = 0; i < policies.length; i++) steps[i] = { rule: policies[i]!.rule, key, cost }
+    return steps
   }
 
   /** The same for policies whose field is given: at least one. */
@@ -73,6 +83,12 @@ export class PolicySteps {
   }
 }
 
+function isPlain(rule: Rule): boolean {
+  const { role, block, soft, onLimit } = rule
+  const delays = onLimit === 'delay' && soft !== undefined
+  return role === 'enforce' && block === undefined && !delays && !holdsSlots({ rule })
+}
+
 function costOf({ name }: Rule, cost: number | CostByName): number {
   if (typeof cost === 'number') return cost
   const own = Object.hasOwn(cost, name) ? cost[name] : undefined
@@ -88,7 +104,7 @@ function checkKnown(where: string, what: string, names: readonly string[], known
 }
 
 /** Lists of parts begin with one NUL, texts that begin with NUL with two: no text collides with a list. */
-function joinedKey(key: Key | Keys, where: string): string {
+export function joinedKey(key: Key | Keys, where: string): string {
   if (typeof key === 'string') return key.charCodeAt(0) === 0 ? `\0${key}` : key
   if (Array.isArray(key) && key.length > 0 && key.every((part) => typeof part === 'string'))
     return `\0${joinParts(key.map(escaped))}`

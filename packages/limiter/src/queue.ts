@@ -4,7 +4,7 @@ import { holdsSlots, type Step } from './core/decide/step.ts'
 import { ConfigError, StoreError } from './core/errors.ts'
 import { type CallFields, checkCall, checkOptions, having, objectOf, wholeFrom } from './core/options.ts'
 import type { Timers } from './flow/timers.ts'
-import { Turns } from './flow/turns.ts'
+import { TurnQueue } from './flow/turn-queue.ts'
 import { checkedPriority, QueueFull, type TurnRefusal, Waiter } from './flow/waiter.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
 import type { CostOption, Limiter } from './limiter-of.ts'
@@ -97,7 +97,7 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
   }
   checkOptions(options, OPTIONS)
   const { match, engine, name } = limiter as unknown as Limiter<string, boolean, string>
-  const turns = new Turns(
+  const turns = new TurnQueue(
     {
       ask: ({ steps }) => engine.decide(name, steps, false),
       look: (steps) => engine.decide(name, steps, true),
@@ -161,13 +161,13 @@ export function createQueue<Name extends string, Async extends boolean, Field ex
 }
 
 class QueuedCall extends Waiter {
-  readonly turns: Turns
+  readonly turns: TurnQueue
   readonly flow: string
   readonly served: (decision: Decision) => void
   readonly failed: (error: unknown) => void
 
   constructor(
-    turns: Turns,
+    turns: TurnQueue,
     steps: readonly Step[],
     priority: number,
     until: number,

@@ -1,5 +1,5 @@
 import { mergeOffenders } from '@sluice/limiter/offenders'
-import { summaryOf } from '@sluice/service/live'
+import { summaryOf } from '@sluice/observe/live'
 import { type Command, defineCommand } from '../command.ts'
 import type { Io } from '../io.ts'
 import { secretOf } from '../secrets.ts'

@@ -10,7 +10,7 @@ import {
   shareText,
   verdictOf,
   wholeText,
-} from '@sluice/service/live'
+} from '@sluice/observe/live'
 import { printable } from '../printable.ts'
 
 /** Marks for the share of decisions: the more, the higher. */

@@ -1,5 +1,5 @@
 import type { OffenderList } from '@sluice/limiter/offenders'
-import { type LiveHistory, type LiveSecond, LiveWindow } from '@sluice/service/live'
+import { type LiveHistory, type LiveSecond, LiveWindow } from '@sluice/observe/live'
 import { UsageError } from '../usage-error.ts'
 
 /** Keys that are asked for, so that lists of several nodes can be merged. */

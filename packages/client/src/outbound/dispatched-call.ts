@@ -1,6 +1,6 @@
 import type { HeaderSource } from '../answers/header-source.ts'
 import { type AnswerParts, answerParts } from './answer-parts.ts'
-import { Call, type CallParts } from './call.ts'
+import { type CallParts, OutboundCall } from './outbound-call.ts'
 import type { CallOptions } from './outbound-options.ts'
 
 /** What undici's dispatchers take, as far as it matters here. */
@@ -27,7 +27,7 @@ export interface DispatchHandler {
 export type Dispatch = (options: DispatchOptions, handler: DispatchHandler) => boolean
 
 /** A call that one of undici's dispatchers sends. */
-export class DispatchedCall extends Call implements DispatchHandler {
+export class DispatchedCall extends OutboundCall implements DispatchHandler {
   readonly #dispatch: Dispatch
   readonly #options: DispatchOptions
   readonly #handler: DispatchHandler

@@ -1,10 +1,8 @@
+import type { FetchFunction } from '../retry/retrying.ts'
 import { answerParts } from './answer-parts.ts'
-import { Call, type CallParts } from './call.ts'
+import { type CallParts, OutboundCall } from './outbound-call.ts'
 import type { CallOptions } from './outbound-options.ts'
 import { watchedBody } from './watched-body.ts'
-
-type Fetch = typeof globalThis.fetch
-type FetchInput = Parameters<Fetch>[0]
 
 /** What `fetch` takes, and what the limits are to know of this call. */
 export interface LimitedInit extends RequestInit {
@@ -12,16 +10,16 @@ export interface LimitedInit extends RequestInit {
 }
 
 /** A call that `fetch` sends. */
-export class FetchedCall extends Call {
+export class FetchedCall extends OutboundCall {
   readonly resolve: (value: unknown) => void
-  readonly #fetch: Fetch
-  readonly #input: FetchInput
+  readonly #fetch: FetchFunction
+  readonly #input: Parameters<FetchFunction>[0]
   readonly #init: LimitedInit | undefined
 
   constructor(
     parts: CallParts,
-    fetch: Fetch,
-    input: FetchInput,
+    fetch: FetchFunction,
+    input: Parameters<FetchFunction>[0],
     init: LimitedInit | undefined,
     resolve: (value: unknown) => void,
   ) {

@@ -6,8 +6,8 @@ import {
   foresee,
   type Held,
   type Judge,
+  TurnQueue,
   type TurnRefusal,
-  Turns,
   type Waiter,
 } from '@sluice/limiter/flow'
 import { type CallFields, checkCall, checkOptions } from '@sluice/limiter/options'
@@ -15,9 +15,9 @@ import type { AnswerLimits } from '../answers/answer-limits.ts'
 import { type Answer, readAnswerLimits } from '../answers/answer-reader.ts'
 import { Allowance } from './allowance.ts'
 import { BudgetWatch } from './budget-watch.ts'
-import type { Call, CallKeeper, CallParts } from './call.ts'
 import { CallCounters, type DestinationCounts } from './call-counters.ts'
 import { neverReached } from './never-reached.ts'
+import type { CallKeeper, CallParts, OutboundCall } from './outbound-call.ts'
 import { type CallOptions, type OutboundOptions, outboundCheck } from './outbound-options.ts'
 import type { GivenRequest, OutboundCost } from './outbound-request.ts'
 import { Route } from './route.ts'
@@ -44,7 +44,7 @@ const NO_OPTIONS: CallOptions = {}
 export class OutboundCalls implements CallKeeper, Judge {
   readonly #routes: readonly Route[]
   readonly #anywhere = new Route({})
-  readonly turns: Turns
+  readonly turns: TurnQueue
   readonly #pause = sharedPause()
   readonly #allowances = new Map<string, Allowance>()
   readonly #options: OutboundOptions
@@ -69,7 +69,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     const { read = (answer: Answer) => readAnswerLimits(answer, { now: Date.now() }), observe } = options
     this.#options = options
     this.#routes = destinations.map((destination) => new Route(destination))
-    this.turns = new Turns(this, { clock, timers, most: maxWaiting, mostPerLane: maxWaitingPerKey })
+    this.turns = new TurnQueue(this, { clock, timers, most: maxWaiting, mostPerLane: maxWaitingPerKey })
     this.#begin = this.turns.now()
     this.#read = read === false ? undefined : read
     this.#observe = observe
@@ -102,13 +102,13 @@ export class OutboundCalls implements CallKeeper, Judge {
     }
   }
 
-  enter(call: Call): void {
+  enter(call: OutboundCall): void {
     this.turns.enter(call)
     if (call.stage === 'waiting' || call.stage === 'delayed') this.#waits(call)
   }
 
   ask(waiter: Waiter): MaybePromise<Decision | Held> {
-    const call = waiter as Call
+    const call = waiter as OutboundCall
     const { engine, domain } = call.route
     const waitMs = call.allowance.waitMs(this.turns.now(), call)
     if (waitMs > 0) return { held: call.allowance.name, waitMs }
@@ -121,12 +121,12 @@ export class OutboundCalls implements CallKeeper, Judge {
   }
 
   look(steps: CallParts['steps'], waiter: Waiter): MaybePromise<Decision> {
-    const { engine, domain } = (waiter as Call).route
+    const { engine, domain } = (waiter as OutboundCall).route
     return engine === undefined ? FREE : engine.decide(domain, steps, true)
   }
 
   giveBack(decision: Decision, waiter: Waiter): MaybePromise<unknown> {
-    const call = waiter as Call
+    const call = waiter as OutboundCall
     const charge = decision === FREE ? call.decision : decision
     call.decision = undefined
     this.#releaseTurn(call)
@@ -134,14 +134,14 @@ export class OutboundCalls implements CallKeeper, Judge {
   }
 
   gatesOf(waiter: Waiter): readonly string[] {
-    return [(waiter as Call).allowance.name]
+    return [(waiter as OutboundCall).allowance.name]
   }
 
   weightOf(flow: string): number {
     return this.#options.weightOf?.(flow) ?? 1
   }
 
-  serve(call: Call, decision: Decision): void {
+  serve(call: OutboundCall, decision: Decision): void {
     const { route, allowance } = call
     if (decision !== FREE) {
       call.decision = decision
@@ -163,7 +163,7 @@ export class OutboundCalls implements CallKeeper, Judge {
   }
 
   left(
-    call: Call,
+    call: OutboundCall,
     why: TurnRefusal | undefined,
     decision: Decision | undefined,
     waitMs: number | null,
@@ -180,7 +180,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     this.#observe?.({ type: 'call-refused', destination, reason: why, retryAfterMs: waitMs ?? undefined })
   }
 
-  answered(call: Call, answer: Answer): void {
+  answered(call: OutboundCall, answer: Answer): void {
     const { allowance, route, destination } = call
     const limits = allowance.reads(answer.status) ? this.#read?.(answer) : undefined
     const ms = allowance.answered(call.sent!, limits, answer.status, this.turns.now())
@@ -194,7 +194,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     this.turns.open([allowance.name])
   }
 
-  lost(call: Call, error: unknown): void {
+  lost(call: OutboundCall, error: unknown): void {
     const { allowance, route, decision: charge } = call
     allowance.lost(call.sent!)
     this.#releaseTurn(call)
@@ -206,7 +206,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     this.ended(call, undefined)
   }
 
-  ended(call: Call, actual: OutboundCost | undefined): void {
+  ended(call: OutboundCall, actual: OutboundCost | undefined): void {
     const { route, decision: charge } = call
     if (call.sent === undefined) return
     call.sent = undefined
@@ -220,7 +220,7 @@ export class OutboundCalls implements CallKeeper, Judge {
   }
 
   /** Whether anything of an answer's body matters. */
-  watches(call: Call): boolean {
+  watches(call: OutboundCall): boolean {
     const { decision: charge, route } = call
     if (charge === undefined) return false
     return route.destination.usage !== undefined || receiptOf(charge)!.steps.some(holdsSlots)
@@ -247,7 +247,7 @@ export class OutboundCalls implements CallKeeper, Judge {
   }
 
   /** As `ask`, with what other processes know of pauses. */
-  async #askAll(call: Call): Promise<Decision | Held> {
+  async #askAll(call: OutboundCall): Promise<Decision | Held> {
     const { allowance, route } = call
     const engine = route.engine!
     const shared = pauseSteps(this.#pause, allowance.name)
@@ -279,7 +279,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     return { held: allowance.name, waitMs }
   }
 
-  #waits(call: Call): void {
+  #waits(call: OutboundCall): void {
     if (call.since > 0) return
     call.since = this.#sinceBegin(this.turns.now())
     this.#counters.waiting(call.destination, 1)
@@ -290,7 +290,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     return 1 + Math.round(now - this.#begin)
   }
 
-  #waited(call: Call, now: number): void {
+  #waited(call: OutboundCall, now: number): void {
     const { destination, since } = call
     const ms = this.#sinceBegin(now) - since
     call.since = 0
@@ -299,7 +299,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     this.#observe?.({ type: 'call-waited', destination, ms })
   }
 
-  #releaseTurn(call: Call): void {
+  #releaseTurn(call: OutboundCall): void {
     if (call.turn === undefined) return
     const { turn, route } = call
     call.turn = undefined
@@ -307,7 +307,7 @@ export class OutboundCalls implements CallKeeper, Judge {
   }
 
   /** What a correction brings back may let others go. */
-  #correct(call: Call, done: MaybePromise<boolean>): void {
+  #correct(call: OutboundCall, done: MaybePromise<boolean>): void {
     const { steps } = call
     if (done instanceof Promise)
       done.then(

@@ -26,9 +26,9 @@ export type OnOutboundLimit = 'queue' | 'reject' | 'degrade'
 
 /** A limiter or a pipeline whatever its names and its store are. */
 // biome-ignore lint/suspicious/noExplicitAny: a limiter's names, its store and its fields are of no concern here
-export type AnyLimiter = Limiter<any, any, any>
+export type OutboundLimiter = Limiter<any, any, any>
 // biome-ignore lint/suspicious/noExplicitAny: nor is a pipeline's store
-export type AnyPipeline = Pipeline<any>
+export type OutboundPipeline = Pipeline<any>
 
 /** Where calls go, and what limits them there. The first destination that a call fits counts. */
 export interface Destination {
@@ -39,9 +39,9 @@ export interface Destination {
   /** Paths, as in a rulebook: `/v1/**`. Default: any. */
   readonly path?: string | readonly string[]
   /** The limits, by policies. */
-  readonly limiter?: AnyLimiter
+  readonly limiter?: OutboundLimiter
   /** The limits, by a rulebook's rules: they see the call's method, host, path, query, headers and `attributes`. */
-  readonly pipeline?: AnyPipeline
+  readonly pipeline?: OutboundPipeline
   /** Of the pipeline's rules. Default `outbound`. */
   readonly domain?: string
   /**

@@ -1,18 +1,16 @@
-import type { CallParts } from './call.ts'
+import type { FetchFunction } from '../retry/retrying.ts'
 import type { DestinationCounts } from './call-counters.ts'
 import { FetchedCall, type LimitedInit } from './fetched-call.ts'
+import type { CallParts } from './outbound-call.ts'
 import { OutboundCalls } from './outbound-calls.ts'
 import type { CallOptions, OutboundOptions } from './outbound-options.ts'
 import { GivenRequest, type HeadersGiven } from './outbound-request.ts'
 import { type Progress, progressOf } from './progress.ts'
 import { RunCall, type RunningCall } from './run-call.ts'
 
-type Fetch = typeof globalThis.fetch
-type FetchInput = Parameters<Fetch>[0]
-
 /** A `fetch` that keeps limits. */
 export interface LimitedFetch {
-  (input: FetchInput, init?: LimitedInit): Promise<Response>
+  (input: Parameters<FetchFunction>[0], init?: LimitedInit): Promise<Response>
   /** What its calls share: to run others, to see how far they are, to end. */
   readonly outbound: Outbound
 }
@@ -76,10 +74,10 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
  * const limited = outbound(fetch, { destinations: [{ origin: 'https://api.example.com', limiter }] })
  * const answer = await limited('https://api.example.com/v1/items', { limits: { maxWaitMs: 5_000 } })
  */
-export function outbound(fetch: Fetch, options: OutboundOptions | Outbound = {}): LimitedFetch {
+export function outbound(fetch: FetchFunction, options: OutboundOptions | Outbound = {}): LimitedFetch {
   const shared = 'calls' in options ? options : createOutbound(options)
   const { calls } = shared
-  const limited = (input: FetchInput, init?: LimitedInit): Promise<Response> =>
+  const limited = (input: Parameters<FetchFunction>[0], init?: LimitedInit): Promise<Response> =>
     new Promise((resolve) => {
       const isRequest = typeof input === 'object' && 'method' in input
       const { method = isRequest ? input.method : 'GET', signal = isRequest ? input.signal : undefined } =

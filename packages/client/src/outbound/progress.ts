@@ -1,4 +1,4 @@
-import type { CallParts } from './call.ts'
+import type { CallParts } from './outbound-call.ts'
 import type { OutboundCalls } from './outbound-calls.ts'
 
 /** How far many calls are. */

@@ -1,6 +1,6 @@
 import type { Answer } from '../answers/answer-reader.ts'
 import { readPart } from './answer-parts.ts'
-import { Call, type CallParts } from './call.ts'
+import { type CallParts, OutboundCall } from './outbound-call.ts'
 import type { OutboundCost } from './outbound-request.ts'
 import type { UsageOfPart } from './usage.ts'
 
@@ -16,7 +16,7 @@ export interface RunningCall {
 }
 
 /** A call that a function makes. */
-export class RunCall extends Call {
+export class RunCall extends OutboundCall {
   readonly resolve: (value: unknown) => void
   readonly #job: (call: RunningCall) => unknown
   #heard = false

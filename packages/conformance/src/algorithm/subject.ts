@@ -33,7 +33,7 @@ export function stateUnderTest(plan: Plan): StateUnderTest {
 
   const lastOf = (state: Cells): number => inUnits(plan, state[0]!)
 
-  function charge(ticks: number, cost: number, chargeId: number): Cells {
+  function charge(ticks: number, cost: number, chargeId: number, raises: boolean): Cells {
     const [last, now] = [lastOf(cells ?? none), inUnits(plan, ticks)]
     const left = algorithm.remaining(plan, cells ?? none, 0, last, now)
     let run = cells ?? new Float64Array(plan.size)
@@ -43,7 +43,7 @@ export function stateUnderTest(plan: Plan): StateUnderTest {
       other.set(run.subarray(0, room))
       run = other
     }
-    algorithm.charge(plan, run, 0, last, now, cost, chargeId, left)
+    algorithm.charge(plan, run, 0, last, now, cost, chargeId, left, raises)
     run[0] = ticks
     cells = run
     return run
@@ -60,14 +60,14 @@ export function stateUnderTest(plan: Plan): StateUnderTest {
       const allowed = cost === 0 || cost <= algorithm.remaining(plan, before, 0, lastOf(before), now)
       const charged = allowed && cost > 0
       const delay = charged ? (algorithm.delay?.(plan, before, 0, lastOf(before), now) ?? 0) : 0
-      const after = charged ? charge(used, cost, chargeId) : before
+      const after = charged ? charge(used, cost, chargeId, false) : before
       const last = lastOf(after)
       const left = algorithm.remaining(plan, after, 0, last, now)
       return figuresOf(plan, { cells: after, offset: 0, last, now, ticks: used, left, allowed, delay }, cost)
     },
     settle(ticks, change, charged, chargeId) {
       const used = instantOf(cells ?? none, 0, ticks)
-      if (change > 0) charge(used, change, chargeId)
+      if (change > 0) charge(used, change, chargeId, true)
       else if (cells !== undefined) {
         const now = inUnits(plan, used)
         algorithm.refund(plan, cells, 0, lastOf(cells), now, -change, inUnits(plan, charged), chargeId)

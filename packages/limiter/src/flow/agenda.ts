@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
-import { Heap, type Placed } from './heap.ts'
+import { Heap, type HeapItem } from './heap.ts'
 import { startTimer, type Timers } from './timers.ts'
 
 /** Something that happens at an instant. */
-export interface Due extends Placed {
+export interface Due extends HeapItem {
   /** Milliseconds by the agenda's clock. */
   at: number
   /** Of those at one instant, whatever says `false` comes first. */

@@ -1,5 +1,5 @@
 /** What a heap holds: it knows its own place there, so that it can be moved or taken out at once. */
-export interface Placed {
+export interface HeapItem {
   /** Index in the heap; −1: in none. Written by the heap alone. */
   place: number
 }
@@ -7,9 +7,9 @@ export interface Placed {
 /**
  * The least of many, where each can also leave or change: a binary heap. Every change takes O(log n) steps.
  * @example
- * const heap = new Heap<Placed & { at: number }>((a, b) => a.at < b.at)
+ * const heap = new Heap<HeapItem & { at: number }>((a, b) => a.at < b.at)
  */
-export class Heap<T extends Placed> {
+export class Heap<T extends HeapItem> {
   readonly #items: T[] = []
   readonly #isBefore: (a: T, b: T) => boolean
 

@@ -1,7 +1,7 @@
 import type { Decision } from '../core/decide/decision.ts'
 import type { Step } from '../core/decide/step.ts'
 import type { Due } from './agenda.ts'
-import { Heap, type Placed } from './heap.ts'
+import { Heap, type HeapItem } from './heap.ts'
 import type { Waiter } from './waiter.ts'
 
 /** Those of one priority, in order of arrival, and the units that they ask of each rule. */
@@ -12,7 +12,7 @@ interface Queued {
 }
 
 /** All who wait for the same counters: first come, first served inside a priority. One of them asks at a time. */
-export class Lane implements Placed {
+export class Lane implements HeapItem {
   place = -1
   readonly id: string
   /** What it needs: states of the store, and what else can hold it back. */

@@ -1,6 +1,8 @@
 import { type Clock, clockCheck, monotonicClock } from '../clock.ts'
-import { chargeInstant, figuresOf, instantOf, inUnits } from '../core/decide/figures.ts'
+import { type Decision, decisionOfOne } from '../core/decide/decision.ts'
+import { chargeInstant, figuresOf, instantOf, inUnits, newFigures } from '../core/decide/figures.ts'
 import { canRefuse } from '../core/decide/role.ts'
+import type { Rule } from '../core/decide/rule.ts'
 import { block, correct, NO_CELLS, run } from '../core/decide/run.ts'
 import { checkOptions, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
 import { byteCheck, byteCount } from './memory/byte-count.ts'
@@ -45,6 +47,8 @@ export class MemoryStore implements Store<false> {
   readonly #states: MemoryStates
   readonly #idBudget: Budget
   readonly #spent: SpentIds
+  /** Written over by each decision of one step. */
+  readonly #figures = newFigures()
 
   /** @throws ConfigError for invalid options */
   constructor(options: MemoryStoreOptions = {}) {
@@ -74,12 +78,30 @@ export class MemoryStore implements Store<false> {
   }
 
   decide(steps: readonly Step[], peek: boolean): Outcome {
-    const at = this.#clock.now()
-    if (this.#states.isSweepDue()) this.#states.sweep(at)
+    const at = this.#now()
     // Most requests meet one rule without a block: the same as `run`, to which a differential test compares it.
     return steps.length === 1 && steps[0]!.rule.block === undefined
       ? this.#decideOne(steps[0]!, peek, at)
       : run(steps, this.#states, at, peek)
+  }
+
+  decisionOfOne(rule: Rule, key: string, cost: number, peek: boolean): Decision {
+    const at = this.#now()
+    const slot = this.#run(rule, key, cost, peek, at, 0, 0)
+    const own = figuresOf(rule.plan, slot, cost, this.#figures)
+    return decisionOfOne(rule, key, cost, peek, at, chargeInstant(rule.plan, slot), own)
+  }
+
+  admits(rules: readonly Rule[], key: string, cost: number): boolean {
+    const at = this.#now()
+    if (rules.length === 1) return this.#run(rules[0]!, key, cost, false, at, 0, 0).allowed
+    const slots = this.#states.slots(rules.length)
+    for (let i = 0; i < rules.length; i++) {
+      this.#read(rules[i]!, key, cost, at, 0, slots[i]!)
+      if (!slots[i]!.allowed) return false
+    }
+    if (cost > 0) for (let i = 0; i < rules.length; i++) this.#charge(rules[i]!, key, cost, 0, 0, slots[i]!)
+    return true
   }
 
   settle(charges: readonly Charge[], once?: Once): boolean {
@@ -103,39 +125,79 @@ export class MemoryStore implements Store<false> {
     this.#spent.clear()
   }
 
-  #decideOne(step: Step, peek: boolean, at: number): Outcome {
-    const { rule, key, cost, phase = 0, chargeId = 0 } = step
-    const { plan, namespace } = rule
+  /** The clock, and what is due by it. */
+  #now(): number {
+    const at = this.#clock.now()
+    if (this.#states.isSweepDue()) this.#states.sweep(at)
+    return at
+  }
+
+  #decideOne({ rule, key, cost, phase = 0, chargeId = 0 }: Step, peek: boolean, at: number): Outcome {
+    const slot = this.#run(rule, key, cost, peek, at, phase, chargeId)
+    const allowed = slot.allowed || !canRefuse(rule.role)
+    const figures = [figuresOf(rule.plan, slot, cost)]
+    const instant = chargeInstant(rule.plan, slot) + phase
+    return instant === at ? { allowed, at, figures } : { allowed, at, figures, instants: [instant] }
+  }
+
+  /** One step without a block. */
+  #run(
+    rule: Rule,
+    key: string,
+    cost: number,
+    peek: boolean,
+    at: number,
+    phase: number,
+    chargeId: number,
+  ): MemorySlot {
+    const slot = this.#states.slots(1)[0]!
+    this.#read(rule, key, cost, at, phase, slot)
+    if (slot.allowed && cost > 0 && !peek) this.#charge(rule, key, cost, phase, chargeId, slot)
+    return slot
+  }
+
+  #read(
+    { plan, namespace }: Rule,
+    key: string,
+    cost: number,
+    at: number,
+    phase: number,
+    slot: MemorySlot,
+  ): void {
     const { algorithm } = plan
-    const slot: MemorySlot = this.#states.slots(1)[0]!
     this.#states.find(namespace, plan, key, at, slot, phase)
     const used = instantOf(slot.cells, slot.offset, at)
     const last = inUnits(plan, slot.cells[slot.offset]! - phase)
     const now = inUnits(plan, used - phase)
     const left = algorithm.remaining(plan, slot.cells, slot.offset, last, now)
     const allowed = cost === 0 || cost <= left
-    const charged = allowed && cost > 0
     slot.ticks = used - phase
     slot.last = last
     slot.now = now
     slot.left = left
     slot.allowed = allowed
     slot.delay =
-      charged && algorithm.delay !== undefined ? algorithm.delay(plan, slot.cells, slot.offset, last, now) : 0
-    if (charged && !peek) {
-      const { cells, table } = slot
-      const isInPlace = cells !== NO_CELLS && plan.size > 0 && phase === 0 && cells !== table.overflow
-      if (!isInPlace) this.#states.place(namespace, plan, key, used, slot)
-      algorithm.charge(plan, slot.cells, slot.offset, last, now, cost, chargeId, left)
-      slot.cells[slot.offset] = used
-      slot.last = now
-      slot.left = left - cost
-    }
-    const admitted = allowed || !canRefuse(rule.role)
-    const figures = [figuresOf(plan, slot, cost)]
-    const instant = chargeInstant(plan, slot) + phase
-    return instant === at
-      ? { allowed: admitted, at, figures }
-      : { allowed: admitted, at, figures, instants: [instant] }
+      allowed && cost > 0 && algorithm.delay !== undefined
+        ? algorithm.delay(plan, slot.cells, slot.offset, last, now)
+        : 0
+  }
+
+  /** After `#read`, a cost that fits. */
+  #charge(
+    { plan, namespace }: Rule,
+    key: string,
+    cost: number,
+    phase: number,
+    chargeId: number,
+    slot: MemorySlot,
+  ): void {
+    const { cells, table, last, now, left } = slot
+    const used = slot.ticks + phase
+    const isInPlace = cells !== NO_CELLS && plan.size > 0 && phase === 0 && cells !== table.overflow
+    if (!isInPlace) this.#states.place(namespace, plan, key, used, slot)
+    plan.algorithm.charge(plan, slot.cells, slot.offset, last, now, cost, chargeId, left)
+    slot.cells[slot.offset] = used
+    slot.last = now
+    slot.left = left - cost
   }
 }

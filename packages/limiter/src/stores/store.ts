@@ -1,4 +1,6 @@
+import type { Decision } from '../core/decide/decision.ts'
 import type { Outcome } from '../core/decide/outcome.ts'
+import type { Rule } from '../core/decide/rule.ts'
 import type { Charge } from '../core/decide/run.ts'
 import type { StateName, Step } from '../core/decide/step.ts'
 import { having, type OptionCheck } from '../core/options.ts'
@@ -38,6 +40,13 @@ export interface Store<Async extends boolean = boolean> {
   /** Refuses a key for so many microseconds, whatever it has used; 0 ends its block. Only for rules that block. */
   block(state: StateName, ticks: number): MaybePromise<void, Async>
   close(): MaybePromise<void, Async>
+  /**
+   * The decision of one step by a rule that is enforced, in a store that answers at once: saves what `decide` makes for
+   * several. Not for rules that block, delay by `soft` or hold slots.
+   */
+  decisionOfOne?(rule: Rule, key: string, cost: number, peek: boolean): Decision
+  /** Whether `decide` would admit and charge such rules, that differ in their states, all together; does so. */
+  admits?(rules: readonly Rule[], key: string, cost: number): boolean
   /** Which part of the store answers for a step, where parts can fail by themselves. Absent: it fails as a whole. */
   shardOf?(step: Pick<Step, 'key'>): number
 }

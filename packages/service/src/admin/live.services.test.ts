@@ -1,5 +1,5 @@
+import type { LiveHistory, LiveSecond } from '@sluice/observe/live'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { LiveHistory, LiveSecond } from '../observe/live/live-second.ts'
 import { createService, type Service } from '../service.ts'
 import { type RulesFolder, rulesFolder } from '../testing.ts'
 

@@ -1,6 +1,6 @@
+import type { LiveSecond } from '@sluice/observe/live'
+import type { LiveFigures } from '@sluice/observe/parts'
 import type { App } from '../app.ts'
-import type { LiveFigures } from '../observe/live/live-figures.ts'
-import type { LiveSecond } from '../observe/live/live-second.ts'
 import { type EventStreams, eventText } from './event-streams.ts'
 
 /** What the streams are fed by. */

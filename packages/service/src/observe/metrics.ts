@@ -1,14 +1,16 @@
 import { everyObserver, type Observer } from '@sluice/limiter/events'
+import {
+  keptCounter,
+  reportDecisions,
+  reportStore,
+  SECONDS_BUCKETS,
+  type Tallies,
+  type WatchedStore,
+} from '@sluice/observe/parts'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { LiveRules } from '../rules/live-rules.ts'
-import type { Stores } from '../stores.ts'
 import { versionOf } from '../version.ts'
-import { keptCounter } from './kept-metrics.ts'
-import { reportDecisions } from './policy-metrics.ts'
 import { reportRules } from './rules-metrics.ts'
-import { SECONDS_BUCKETS } from './seconds-buckets.ts'
-import { reportStore } from './store-metrics.ts'
-import type { Tallies } from './tallies.ts'
 
 /** What Prometheus reads, and the events that it is made of. */
 export interface Metrics {
@@ -18,7 +20,7 @@ export interface Metrics {
 
 export interface MetricsParts {
   readonly tallies: Tallies
-  readonly stores: Stores
+  readonly stores: WatchedStore
   readonly rules: () => Pick<LiveRules, 'live' | 'failure'>
   /** Lines of the log that were dropped until now. */
   readonly droppedLines: () => number

@@ -1,10 +1,10 @@
 import { createLimiter } from '@sluice/limiter'
 import type { Event } from '@sluice/limiter/events'
+import { RefusalLog } from '@sluice/observe/parts'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ServiceOptions } from '../service-options.ts'
 import { bench, post, type ServiceBench } from '../testing.ts'
 import { createLog } from './log.ts'
-import { RefusalLog } from './refusal-log.ts'
 
 const RULES = `
 domain: shop

@@ -1,7 +1,7 @@
 import type { Observer } from '@sluice/limiter/events'
+import { keptGauge } from '@sluice/observe/parts'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { LiveRules } from '../rules/live-rules.ts'
-import { keptGauge } from './kept-metrics.ts'
 
 /** What is in force, and whether the files can be used. @returns the observer that the figures are made of */
 export function reportRules(

@@ -5,6 +5,7 @@ import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
 import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
 import type { LiveRules, Reload } from '../rules/live-rules.ts'
 import type { Stores } from '../stores.ts'
+import { TurnEnd } from '../turn-end.ts'
 import { blockKey, type KeyFigures, type NamedKey, peekKey, resetKey } from './one-key.ts'
 import { type ReservationIds, reservationIds } from './reservation-id.ts'
 import { type ReservedAnswer, reserve } from './reserve.ts'
@@ -64,6 +65,7 @@ export function createOperations(parts: OperationParts): Operations {
   const within: CheckWithin = checkWithin({ pipeline, stores, observe, timers })
   const ids: ReservationIds = reservationIds(secret)
   const node = randomUUID()
+  const turn = new TurnEnd()
   const timed = async <T>(
     { domain }: Question,
     answer: () => T | Promise<T>,
@@ -75,7 +77,11 @@ export function createOperations(parts: OperationParts): Operations {
     return given
   }
   return {
-    check: (question) => timed(question, () => pipeline.check(question)),
+    check: (question) =>
+      timed(question, async () => {
+        if (!stores.store.async) await turn.ended() // a shared store gathers what is asked by itself
+        return pipeline.check(question)
+      }),
     checkWithin: (question, ms) => timed(question, () => within(question, ms), 'edge'),
     peek: (question) => timed(question, () => pipeline.peek(question)),
     reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, node, question, ttlMs)),

@@ -1,6 +1,5 @@
+import { type KeptRow, keptCounter, keptGauge, type PolicyLabel } from '@sluice/observe/parts'
 import type { Registry } from 'prom-client'
-import { type KeptRow, keptCounter, keptGauge } from '../observe/kept-metrics.ts'
-import type { PolicyLabel } from '../observe/policy-metrics.ts'
 import type { Assigner } from './assigner.ts'
 
 /** Metrics of what is assigned. Labels are names of the rulebook. */

@@ -1,6 +1,6 @@
 import type { Observer } from '@sluice/limiter/events'
+import { keptCounter } from '@sluice/observe/parts'
 import { Counter, Histogram, type Registry } from 'prom-client'
-import { keptCounter } from '../observe/kept-metrics.ts'
 import type { LimitTally, RlsTallies } from './tallies.ts'
 
 const HITS = ['total_hits', 'over_limit', 'near_limit', 'within_limit', 'shadow_mode'] as const

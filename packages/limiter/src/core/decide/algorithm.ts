@@ -89,7 +89,7 @@ export interface Algorithm<P extends Plan = Plan, O extends Options = Options> e
   plan(policy: BasePolicy & OptionValues<O>): P
   /**
    * Takes `cost` ≥ 1, whether it fits or not, up to `plan.ceiling` in use. `chargeId` names what `refund` may give
-   * back, `left` is as for `wait`.
+   * back, `left` is as for `wait`; `raises` where the id has been charged before.
    */
   charge(
     plan: P,
@@ -100,6 +100,7 @@ export interface Algorithm<P extends Plan = Plan, O extends Options = Options> e
     cost: number,
     chargeId: number,
     left: number,
+    raises?: boolean,
   ): void
   /**
    * Gives back up to `cost` of what was charged at `charged` (or under `chargeId`); nothing where that has expired. Of a

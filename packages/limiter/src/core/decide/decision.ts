@@ -1,5 +1,5 @@
 import { binding } from './combine.ts'
-import { isKnown, type StatedFigures } from './figures.ts'
+import { type Figures, isKnown, type StatedFigures } from './figures.ts'
 import type { Outcome } from './outcome.ts'
 import { canRefuse } from './role.ts'
 import type { Rule } from './rule.ts'
@@ -80,14 +80,7 @@ const UNLIMITED: StatedFigures = {
  * const decision = decisionOf(steps, await store.decide(steps, false), false)
  */
 export function decisionOf(steps: readonly Step[], outcome: Outcome, peek: boolean): Decision {
-  const { allowed, figures } = outcome
-  if (steps.length === 1) {
-    const { role } = steps[0]!.rule
-    const own = figures[0]!
-    const low = allowed && !own.allowed && role === 'deprioritize'
-    const delayMs = canRefuse(role) ? stepDelay(steps[0]!, own, outcome, peek) : 0
-    return new DecisionRecord(steps, outcome, peek, role === 'shadow' ? -1 : 0, delayMs, low)
-  }
+  const { allowed, figures, degraded = false } = outcome
   let low = false
   let delayMs = 0
   for (let i = 0; i < steps.length; i++) {
@@ -95,15 +88,46 @@ export function decisionOf(steps: readonly Step[], outcome: Outcome, peek: boole
     if (role === 'deprioritize' && !figures[i]!.allowed) low = true
     if (canRefuse(role)) delayMs = Math.max(delayMs, stepDelay(steps[i]!, figures[i]!, outcome, peek))
   }
-  let bound = binding(figures, allowed, (i) => canRefuse(steps[i]!.rule.role))
-  if (bound < 0) bound = binding(figures, allowed, (i) => steps[i]!.rule.role === 'deprioritize')
-  return new DecisionRecord(steps, outcome, peek, bound, delayMs, low && allowed)
+  const bound = boundOf(steps, figures, allowed)
+  const own = bound < 0 ? UNLIMITED : figures[bound]!
+  const name = bound < 0 ? '' : steps[bound]!.rule.name
+  const decision = new DecisionRecord(name, own, allowed, delayMs, degraded, { steps, outcome, peek, bound })
+  if (low && allowed) decision.priority = 'low'
+  if (own.blocked) decision.blocked = true
+  return decision
+}
+
+/** The place of the step that decided; −1: none did. */
+function boundOf(steps: readonly Step[], figures: readonly StatedFigures[], allowed: boolean): number {
+  if (steps.length === 1) return steps[0]!.rule.role === 'shadow' ? -1 : 0
+  return steps.every(isRefusing) ? binding(figures, allowed) : boundAmong(steps, figures, allowed)
+}
+
+/** Apart, for a function that holds closures makes a context each time it runs. */
+function boundAmong(steps: readonly Step[], figures: readonly StatedFigures[], allowed: boolean): number {
+  const bound = binding(figures, allowed, (i) => isRefusing(steps[i]!))
+  return bound >= 0 ? bound : binding(figures, allowed, (i) => steps[i]!.rule.role === 'deprioritize')
+}
+
+function isRefusing({ rule }: Step): boolean {
+  return canRefuse(rule.role)
 }
 
 /** Without the store a limit that is `open` delays nobody: what is in use is not known. */
 function stepDelay({ rule, cost }: Step, own: StatedFigures, outcome: Outcome, peek: boolean): number {
   if (!isKnown(own)) return own.delayMs
   return delayOf(rule, own, cost, outcome.allowed && !peek)
+}
+
+/** What a decision was made of, and what was made of it later. */
+interface DecisionParts {
+  readonly steps: readonly Step[]
+  readonly outcome: Outcome
+  readonly peek: boolean
+  /** The place of the step that decided; −1: none did. */
+  readonly bound: number
+  policies?: readonly PolicyFigures[]
+  corrected?: readonly CorrectedCharge[] | undefined
 }
 
 /** A class with declared fields (see ARCHITECTURE.md, "Shaped for the engine"). */
@@ -117,28 +141,21 @@ class DecisionRecord implements Decision {
   declare readonly resetAfterMs: number | null
   declare readonly delayMs: number
   declare readonly degraded: boolean
-  declare readonly priority?: 'low'
-  declare readonly blocked?: true
-  readonly #steps: readonly Step[]
-  readonly #outcome: Outcome
-  readonly #peek: boolean
-  readonly #bound: number
-  #policies: readonly PolicyFigures[] | undefined
-  #corrected: readonly CorrectedCharge[] | undefined
+  declare priority?: 'low'
+  declare blocked?: true
+  #parts: DecisionParts | undefined
 
-  /** @param bound the place of the step that decided; −1: none did */
+  /** @param own the figures of the policy that decided; they are copied */
   constructor(
-    steps: readonly Step[],
-    outcome: Outcome,
-    peek: boolean,
-    bound: number,
+    policy: string,
+    own: StatedFigures,
+    allowed: boolean,
     delayMs: number,
-    low: boolean,
+    degraded: boolean,
+    parts: DecisionParts | undefined,
   ) {
-    const { allowed, figures, degraded = false } = outcome
-    const own = bound < 0 ? UNLIMITED : figures[bound]!
     this.allowed = allowed
-    this.policy = bound < 0 ? '' : steps[bound]!.rule.name
+    this.policy = policy
     this.limit = own.limit
     this.remaining = own.remaining
     this.retryAfterMs = allowed ? 0 : own.retryAfterMs
@@ -146,40 +163,44 @@ class DecisionRecord implements Decision {
     this.resetAfterMs = own.resetAfterMs
     this.delayMs = delayMs
     this.degraded = degraded
-    this.#steps = steps
-    this.#outcome = outcome
-    this.#peek = peek
-    this.#bound = bound
-    if (low) this.priority = 'low'
-    if (own.blocked) this.blocked = true
+    this.#parts = parts
   }
 
   static receiptOf(decision: Decision): Receipt | undefined {
-    if (typeof decision !== 'object' || decision === null || !(#outcome in decision)) return undefined
-    const { allowed } = decision
-    return {
-      steps: decision.#steps,
-      outcome: decision.#outcome,
-      charged: allowed && !decision.#peek,
-      binding: decision.#steps[decision.#bound],
-      corrected: decision.#corrected,
-    }
+    const parts = DecisionRecord.#partsOf(decision)
+    if (parts === undefined) return undefined
+    const { steps, outcome, peek, bound, corrected } = parts
+    return { steps, outcome, charged: decision.allowed && !peek, binding: steps[bound], corrected }
   }
 
   static keepCorrected(decision: Decision, corrected: readonly CorrectedCharge[] | undefined): void {
-    if (#outcome in decision) decision.#corrected = corrected
+    const parts = DecisionRecord.#partsOf(decision)
+    if (parts !== undefined) parts.corrected = corrected
   }
 
   static decidedAt(decision: Decision): number | undefined {
-    return #outcome in decision ? decision.#outcome.at : undefined
+    return DecisionRecord.#partsOf(decision)?.outcome.at
+  }
+
+  static #partsOf(decision: Decision): DecisionParts | undefined {
+    if (typeof decision !== 'object' || decision === null || !(#parts in decision)) return undefined
+    decision.#parts ??= decision.makeParts()
+    return decision.#parts
+  }
+
+  /** Where none were given. */
+  protected makeParts(): DecisionParts {
+    throw new TypeError('a decision without parts')
   }
 
   get policies(): readonly PolicyFigures[] {
-    this.#policies ??= this.#steps.map((step, i) => {
-      const own = this.#outcome.figures[i]!
-      return policyFigures(step.rule, own, stepDelay(step, own, this.#outcome, this.#peek))
+    const parts = DecisionRecord.#partsOf(this)!
+    const { steps, outcome, peek } = parts
+    parts.policies ??= steps.map((step, i) => {
+      const own = outcome.figures[i]!
+      return policyFigures(step.rule, own, stepDelay(step, own, outcome, peek))
     })
-    return this.#policies
+    return parts.policies
   }
 
   toJSON(): Decision {
@@ -190,6 +211,69 @@ class DecisionRecord implements Decision {
   [Symbol.for('nodejs.util.inspect.custom')](): Decision {
     return this.toJSON()
   }
+}
+
+/**
+ * The decision of a request of one step whose rule can refuse, as `decisionOf` makes it, from its parts: step, outcome
+ * and receipt are made when they are asked for, which saves two thirds of the memory that a decision allocates.
+ */
+class OneDecision extends DecisionRecord {
+  readonly #rule: Rule
+  readonly #key: string
+  readonly #cost: number
+  readonly #peek: boolean
+  readonly #at: number
+  readonly #instant: number
+
+  /** @param instant of the charge, in microseconds */
+  constructor(
+    rule: Rule,
+    key: string,
+    cost: number,
+    peek: boolean,
+    at: number,
+    instant: number,
+    own: Figures,
+  ) {
+    super(rule.name, own, own.allowed, own.delayMs, false, undefined)
+    this.#rule = rule
+    this.#key = key
+    this.#cost = cost
+    this.#peek = peek
+    this.#at = at
+    this.#instant = instant
+  }
+
+  protected override makeParts(): DecisionParts {
+    const at = this.#at
+    const { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs } = this as Figures
+    const own = { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs }
+    const instants = this.#instant === at ? undefined : { instants: [this.#instant] }
+    return {
+      steps: [{ rule: this.#rule, key: this.#key, cost: this.#cost }],
+      outcome: { allowed, at, figures: [own], ...instants },
+      peek: this.#peek,
+      bound: 0,
+    }
+  }
+}
+
+/**
+ * The decision of a request of one step whose rule is enforced, as {@link decisionOf} makes it of step and outcome.
+ * @param at the store's clock, in microseconds
+ * @param instant of the charge, in microseconds
+ * @param own the rule's figures, which are copied
+ */
+export function decisionOfOne(
+  rule: Rule,
+  key: string,
+  cost: number,
+  peek: boolean,
+  at: number,
+  instant: number,
+  own: Figures,
+): Decision {
+  return new OneDecision(rule, key, cost, peek, at, instant, own)
 }
 
 /**

@@ -91,13 +91,39 @@ export interface Reading {
   delay: number
 }
 
+/** Figures while they are written. */
+export type WritableFigures = { -readonly [Name in keyof Figures]: Figures[Name] }
+
+/**
+ * Figures to be written over.
+ * @example
+ * const figures = newFigures()
+ */
+export function newFigures(): WritableFigures {
+  return {
+    allowed: false,
+    limit: 0,
+    remaining: 0,
+    retryAfterMs: null,
+    moreAfterMs: null,
+    resetAfterMs: null,
+    delayMs: 0,
+  }
+}
+
 /**
  * The five figures, from state that already holds the charge if there was one.
+ * @param into where to write them: who asks again and again saves an object
  * @example
  * const reading = { cells, offset: 0, last: now, now, ticks, left, allowed: true, delay: 0 }
  * const { remaining, resetAfterMs } = figuresOf(plan, reading, 1)
  */
-export function figuresOf(plan: Plan, reading: Readonly<Reading>, cost: number): Figures {
+export function figuresOf(
+  plan: Plan,
+  reading: Readonly<Reading>,
+  cost: number,
+  into: WritableFigures = newFigures(),
+): WritableFigures {
   const { algorithm, capacity } = plan
   const { cells, offset, last, now, left, allowed } = reading
   const remaining = Math.max(left, 0)
@@ -107,9 +133,18 @@ export function figuresOf(plan: Plan, reading: Readonly<Reading>, cost: number):
     : cost > capacity
       ? NEVER
       : algorithm.wait(plan, cells, offset, last, now, cost, left)
-  const more = full ? NEVER : algorithm.wait(plan, cells, offset, last, now, remaining + 1, left)
-  const reset = full ? 0 : algorithm.wait(plan, cells, offset, last, now, capacity, left)
-  return figuresFrom(plan, reading, retry, more, reset)
+  const next = remaining + 1
+  const more = full
+    ? NEVER
+    : next === cost && !allowed
+      ? retry
+      : algorithm.wait(plan, cells, offset, last, now, next, left)
+  const reset = full
+    ? 0
+    : next === capacity
+      ? more
+      : algorithm.wait(plan, cells, offset, last, now, capacity, left)
+  return figuresFrom(plan, reading, retry, more, reset, into)
 }
 
 /**
@@ -122,18 +157,18 @@ export function figuresFrom(
   retry: number,
   more: number,
   reset: number,
-): Figures {
+  figures: WritableFigures = newFigures(),
+): WritableFigures {
   const { unit } = plan
   const into = unit === 1 ? 0 : ticks - now * unit
-  return {
-    allowed,
-    limit: plan.capacity,
-    remaining: Math.max(left, 0),
-    retryAfterMs: inMs(retry, unit, into),
-    moreAfterMs: inMs(more, unit, into),
-    resetAfterMs: inMs(reset, unit, into),
-    delayMs: inMs(delay, unit, into) ?? 0,
-  }
+  figures.allowed = allowed
+  figures.limit = plan.capacity
+  figures.remaining = Math.max(left, 0)
+  figures.retryAfterMs = inMs(retry, unit, into)
+  figures.moreAfterMs = inMs(more, unit, into)
+  figures.resetAfterMs = inMs(reset, unit, into)
+  figures.delayMs = inMs(delay, unit, into) ?? 0
+  return figures
 }
 
 /** @param into microseconds of the first unit that have passed */

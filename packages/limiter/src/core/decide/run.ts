@@ -105,7 +105,7 @@ export function run<S extends Slot>(
   }
   for (let i = 0; i < steps.length; i++) {
     if (figures[i] !== undefined) continue
-    charge(steps[i]!, steps[i]!.cost, slots[i]!, states)
+    charge(steps[i]!, steps[i]!.cost, slots[i]!, states, false)
     figures[i] = answer(steps[i]!, slots[i]!)
   }
   const instants = instantsOf(steps, slots, at)
@@ -148,7 +148,7 @@ export function correct<S extends Slot>(charges: readonly Charge[], states: Stat
     const { plan } = rule
     if (change > 0 && plan.ceiling === 0) continue // nothing can be in use; what a larger limit left goes on as it was
     readState(step, slot, states, at)
-    if (change > 0) charge(step, change, slot, states)
+    if (change > 0) charge(step, change, slot, states, true)
     else if (change < 0 && slot.cells !== NO_CELLS) {
       const charged = Math.floor((chargedAt - phase) / plan.unit)
       const { cells, offset, last, now } = slot
@@ -214,7 +214,7 @@ function readState<S extends Slot>(
       : 0
 }
 
-function charge<S extends Slot>(step: Step, cost: number, slot: S, states: States<S>): void {
+function charge<S extends Slot>(step: Step, cost: number, slot: S, states: States<S>, raises: boolean): void {
   const { rule, key, phase = 0, chargeId = 0 } = step
   const { plan, namespace } = rule
   const used = slot.ticks + phase
@@ -223,7 +223,7 @@ function charge<S extends Slot>(step: Step, cost: number, slot: S, states: State
   // Read again: a key that shares this state may just have been charged.
   const last = inUnits(plan, cells[offset]! - phase)
   const left = plan.algorithm.remaining(plan, cells, offset, last, now)
-  plan.algorithm.charge(plan, cells, offset, last, now, cost, chargeId, left)
+  plan.algorithm.charge(plan, cells, offset, last, now, cost, chargeId, left, raises)
   cells[offset] = used
   slot.last = now
   // What no longer fits was cut off at the ceiling.

@@ -5,26 +5,28 @@ import { hostName } from '../identify/header.ts'
 import type { When } from './domain.ts'
 import { fits, type Glob, parseGlob } from './glob.ts'
 import { wildcard } from './wildcard.ts'
+import { type PatternPiece, piecesOf } from './wildcard-index.ts'
 
 /** One condition of a rule, whose alternatives are within it. */
 export interface Condition {
   holds(facts: Facts): boolean
   /** For explanations: `method is not POST`. */
   readonly unmet: string
-  /** Where an index may file the rule, one for each alternative; empty where none would narrow anything. */
-  readonly handles: readonly Handle[]
+  /** For each alternative, where an index may file the rule; empty where one alternative is met by too much. */
+  readonly handles: readonly (readonly Handle[])[]
 }
 
 /** What an alternative demands, as an index can look it up. */
 export type Handle =
   | { readonly kind: 'value'; readonly field: RequestField; readonly value: string }
+  | { readonly kind: 'piece'; readonly field: RequestField; readonly piece: PatternPiece }
   | { readonly kind: 'path'; readonly glob: Glob }
   | { readonly kind: 'ip'; readonly cidr: Cidr }
 
-/** A fact with a single value. Equal fields have equal ids. */
+/** A fact with a single value, or with several. Equal fields have equal ids. */
 export interface RequestField {
   readonly id: string
-  readonly read: (facts: Facts) => string | undefined
+  readonly read: (facts: Facts) => string | readonly string[] | undefined
 }
 
 /** The conditions of a rule, cheapest first. @throws ConfigError */
@@ -54,6 +56,7 @@ export function globsOf(when: When, foldPaths: boolean): readonly Glob[] {
 
 const METHOD: RequestField = { id: 'method', read: (facts) => facts.method }
 const HOST: RequestField = { id: 'host', read: (facts) => facts.host }
+const SEGMENT: RequestField = { id: 'segment', read: (facts) => facts.segments }
 
 function listed(what: string, values: readonly string[]): readonly string[] {
   if (values.length === 0) throw new ConfigError(`${what} lists nothing, so the rule could never apply`)
@@ -69,7 +72,7 @@ function equality(field: RequestField, values: readonly string[]): Condition {
   return {
     holds: (facts) => wanted.has(field.read(facts) as string),
     unmet: unmet(field.id, values),
-    handles: values.map((value) => ({ kind: 'value', field, value })),
+    handles: values.map((value) => [{ kind: 'value', field, value }]),
   }
 }
 
@@ -81,18 +84,36 @@ function hostCondition(hosts: readonly string[]): Condition {
   return {
     holds: ({ host }) => host !== undefined && patterns.some((matches) => matches(host)),
     unmet: unmet('host', hosts),
-    handles: [],
+    handles: narrowing(wanted.map((host) => likeHandles(HOST, host))),
   }
 }
 
 function pathCondition(globs: readonly Glob[]): Condition {
   const texts = globs.map(({ text }) => text)
-  const narrow = globs.every(({ segments }) => segments.some(({ kind }) => kind === 'literal'))
   return {
     holds: (facts) => globs.some((glob) => fits(glob, facts.segments)),
     unmet: unmet('path', texts),
-    handles: narrow ? globs.map((glob) => ({ kind: 'path', glob })) : [],
+    handles: narrowing(globs.map(globHandles)),
   }
+}
+
+/** What stands before the first gap of unknown length, and each segment, which is somewhere in the path. */
+function globHandles(glob: Glob): readonly Handle[] {
+  const own = glob.segments.flatMap((segment): readonly Handle[] => {
+    if (segment.kind === 'literal') return [{ kind: 'value', field: SEGMENT, value: segment.text }]
+    return segment.kind === 'like' ? likeHandles(SEGMENT, segment.text) : []
+  })
+  return own.length === 0 ? [] : [{ kind: 'path', glob }, ...own]
+}
+
+function likeHandles(field: RequestField, pattern: string): readonly Handle[] {
+  if (!pattern.includes('*')) return [{ kind: 'value', field, value: pattern }]
+  return piecesOf(pattern).map((piece) => ({ kind: 'piece', field, piece }))
+}
+
+/** Where one alternative has no handle, the rule must always be looked at. */
+function narrowing(handles: readonly (readonly Handle[])[]): readonly (readonly Handle[])[] {
+  return handles.every((own) => own.length > 0) ? handles : []
 }
 
 function ipCondition(texts: readonly string[]): Condition {
@@ -106,7 +127,7 @@ function ipCondition(texts: readonly string[]): Condition {
   return {
     holds: ({ address }) => address !== undefined && valuesAt(trie, address).length > 0,
     unmet: unmet('ip', texts),
-    handles: cidrs.map((cidr) => ({ kind: 'ip', cidr })),
+    handles: cidrs.map((cidr) => [{ kind: 'ip', cidr }]),
   }
 }
 

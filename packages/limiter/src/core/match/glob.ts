@@ -14,7 +14,7 @@ type Segment =
   /** `*` or `:name`: one segment. */
   | { readonly kind: 'one'; readonly name?: string }
   /** A segment with a `*` among other characters. */
-  | { readonly kind: 'like'; readonly matches: (segment: string) => boolean }
+  | { readonly kind: 'like'; readonly text: string; readonly matches: (segment: string) => boolean }
   | { readonly kind: 'literal'; readonly text: string }
 
 /**
@@ -48,7 +48,7 @@ function parseSegment(segment: string, foldPaths: boolean, fail: (why: string) =
   }
   if (segment.includes('**')) return fail('has ** within a segment: it stands for whole segments')
   const text = foldPaths ? decodedPath(segment).toLowerCase() : decodedPath(segment)
-  return segment.includes('*') ? { kind: 'like', matches: wildcard(text) } : { kind: 'literal', text }
+  return segment.includes('*') ? { kind: 'like', text, matches: wildcard(text) } : { kind: 'literal', text }
 }
 
 /**

@@ -1,3 +1,5 @@
+import { pieceId, piecesOf, WildcardIndex } from './wildcard-index.ts'
+
 /** A pattern over an entry's key and value. */
 interface Pattern {
   readonly key: string
@@ -6,28 +8,25 @@ interface Pattern {
   readonly fits: ((key: string, value: string) => boolean) | undefined
 }
 
-/** Finds the first pattern, in file order, that matches an entry; it tries only those that begin as the entry does. */
+/** Finds the first pattern, in file order, that matches an entry; it tries only those that share a text with it. */
 export function patternIndex<P extends Pattern>(
   patterns: readonly P[],
 ): (key: string, value: string) => P | undefined {
-  const positions = new Map<string, number[]>()
-  patterns.forEach(({ key, value = '' }, position) => {
-    const [beginning = ''] = written(key, value).split('*')
-    const alike = positions.get(beginning) ?? []
-    positions.set(beginning, alike)
-    alike.push(position)
+  const pieces = patterns.map(({ key, value = '*' }) => piecesOf(written(key, value)))
+  const crowds = new Map<string, number>()
+  for (const piece of pieces.flat()) crowds.set(pieceId(piece), (crowds.get(pieceId(piece)) ?? 0) + 1)
+  const index = new WildcardIndex()
+  pieces.forEach((own, position) => {
+    const crowdOf = own.map((piece) => crowds.get(pieceId(piece))!)
+    index.file(own[crowdOf.indexOf(Math.min(...crowdOf))]!, position) // there is the \0 at least
   })
-  const lengths = new Set([...positions.keys()].map(({ length }) => length))
   return (key, value) => {
     if (patterns.length === 0) return undefined
-    const text = written(key, value)
     let first = patterns.length
-    for (const length of lengths) {
-      const fitting = positions
-        .get(text.slice(0, length))
-        ?.find((position) => position >= first || patterns[position]!.fits!(key, value))
+    index.find(written(key, value), (positions) => {
+      const fitting = positions.find((position) => position >= first || patterns[position]!.fits!(key, value))
       if (fitting !== undefined && fitting < first) first = fitting
-    }
+    })
     return patterns[first]
   }
 }

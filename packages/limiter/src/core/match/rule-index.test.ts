@@ -32,6 +32,21 @@ function crowd(count: number): When[] {
   })
 }
 
+/** The same for gaps at the front and within. */
+function wildcards(count: number): When[] {
+  return Array.from({ length: count }, (_, i): When => {
+    const kinds: When[] = [
+      { host: [`*.w${i}.example.com`] },
+      { host: [`w${i}.*.example.com`, `*-w${i}-*`] },
+      { path: [`/**/t${i}`] },
+      { path: [`/**/t${i}/**/end`] },
+      { path: [`/v2/t${i}-*`, `/v2/*-t${i}`] },
+      { path: [`/v2/*-t${i}-*/**`] },
+    ]
+    return kinds[i % kinds.length]!
+  })
+}
+
 describe('the index of rules', () => {
   const request: Request = {
     method: 'GET',
@@ -46,6 +61,19 @@ describe('the index of rules', () => {
     const few = visited(crowd(50), request)
     expect(few).toEqual([8, 10, 11, 12, 13])
     expect(visited(crowd(5_000), request)).toEqual(few)
+  })
+
+  it.each([
+    [6, { host: 'a.w6.example.com' }],
+    [7, { host: 'w7.a.example.com' }],
+    [7, { host: 'a-w7-b' }],
+    [8, { path: '/a/b/t8' }],
+    [9, { path: '/a/t9/b/end' }],
+    [10, { path: '/v2/t10-a' }],
+    [10, { path: '/v2/a-t10' }],
+    [11, { path: '/v2/a-t11-b/c' }],
+  ])('finds rule %i of 5,400 by its wildcard', (rule, request) => {
+    expect(visited(wildcards(5_400), request)).toEqual([rule])
   })
 
   it('files a rule under what it shares with the fewest', () => {
@@ -68,7 +96,7 @@ describe('the index of rules', () => {
       { path: ['/a/:b'] },
       { host: ['*.example.com'] },
     ]
-    expect(visited(rules, { path: '/a/b' })).toEqual([0, 1, 2, 3, 4])
+    expect(visited(rules, { path: '/a/b', host: 'www.example.com' })).toEqual([0, 1, 2, 3, 4])
   })
 
   it('never misses a rule', () => {
@@ -77,8 +105,20 @@ describe('the index of rules', () => {
     const whens = fc
       .record({
         method: some(['GET', 'post']),
-        path: some(['/', '/a', '/a/*', '/a/:b/c', '/**', '/a/**', '/**/c', '/a/b*']),
-        host: some(['a.example', 'b.example', '*.example']),
+        path: some([
+          '/',
+          '/a',
+          '/a/*',
+          '/a/:b/c',
+          '/**',
+          '/a/**',
+          '/**/c',
+          '/a/b*',
+          '/**/*b/**',
+          '/*a*',
+          '/a*/**/c',
+        ]),
+        host: some(['a.example', 'b.example', '*.example', 'a.*', '*.ex*', '*']),
         header: some(['1', '2']),
         ip: some(['10.0.0.0/8', '10.1.0.0/16', '::/0', '10.1.1.1']),
       })

@@ -2,7 +2,9 @@ import { addCidr, type CidrTrie, cidrTrie, valuesAt } from '../identify/cidr.ts'
 import type { Facts } from '../identify/facts.ts'
 import type { Condition, Handle, RequestField } from './condition.ts'
 import type { Glob } from './glob.ts'
+import { made } from './made.ts'
 import type { Pieces } from './pieces.ts'
+import { pieceId, WildcardIndex } from './wildcard-index.ts'
 
 /**
  * Finds the few rules that a request may meet, so that thousands cost about as much as ten. Every rule is filed
@@ -19,7 +21,9 @@ export interface RuleIndex {
 
 interface FieldIndex {
   readonly field: RequestField
-  readonly rules: Map<string, number[]>
+  readonly values: Map<string, number[]>
+  /** Rules that have a pattern there; absent where none has. */
+  patterns?: WildcardIndex
 }
 
 /** A segment of paths: the rules whose path ends here, and those that from here on have more than plain segments. */
@@ -47,7 +51,7 @@ export function* indexRules(rules: readonly (readonly Condition[])[]): Pieces<Ru
       } else if (handle.kind === 'ip') {
         ips ??= cidrTrie([])
         addCidr(ips, handle.cidr, rule)
-      } else fileValue(fields, handle.field, handle.value, rule)
+      } else fileField(fields, handle, rule)
     }
     yield
   }
@@ -57,10 +61,10 @@ export function* indexRules(rules: readonly (readonly Condition[])[]): Pieces<Ru
 /** The rules that the request may meet, in order, each once. */
 export function candidates({ always, fields, paths, ips }: RuleIndex, facts: Facts): readonly number[] {
   const found: number[] = []
-  for (const { field, rules } of fields) {
-    const value = field.read(facts)
-    const own = value === undefined ? undefined : rules.get(value)
-    if (own !== undefined) add(found, own)
+  for (const own of fields) {
+    const value = own.field.read(facts)
+    if (typeof value === 'string') findValue(own, value, found)
+    else if (value !== undefined) for (const one of value) findValue(own, one, found)
   }
   if (paths !== undefined) collectRules(paths, facts.segments, 0, found)
   if (ips !== undefined && facts.address !== undefined) add(found, valuesAt(ips, facts.address))
@@ -75,7 +79,10 @@ function* crowds(rules: readonly (readonly Condition[])[]): Pieces<(handle: Hand
   const counts = new Map<string, number>()
   for (const conditions of rules) {
     for (const { handles } of conditions) {
-      for (const handle of handles) counts.set(handleId(handle), (counts.get(handleId(handle)) ?? 0) + 1)
+      for (const handle of handles.flat()) {
+        const id = handleId(handle)
+        counts.set(id, (counts.get(id) ?? 0) + 1)
+      }
     }
     yield
   }
@@ -85,6 +92,7 @@ function* crowds(rules: readonly (readonly Condition[])[]): Pieces<(handle: Hand
 function handleId(handle: Handle): string {
   if (handle.kind === 'path') return `path ${indexedSegments(handle.glob).join('/')}`
   if (handle.kind === 'ip') return `ip ${handle.cidr.address.words}/${handle.cidr.bits}`
+  if (handle.kind === 'piece') return `${handle.field.id} ${pieceId(handle.piece)}`
   return `${handle.field.id}=${handle.value}`
 }
 
@@ -93,21 +101,31 @@ function narrowest(conditions: readonly Condition[], crowdOf: (handle: Handle) =
   let least = Number.POSITIVE_INFINITY
   for (const { handles } of conditions) {
     if (handles.length === 0) continue
-    const crowd = handles.reduce((sum, handle) => sum + crowdOf(handle), 0)
-    if (crowd <= least) [best, least] = [handles, crowd]
+    const chosen = handles.map((own) => own.reduce((a, b) => (crowdOf(b) < crowdOf(a) ? b : a)))
+    const crowd = chosen.reduce((sum, handle) => sum + crowdOf(handle), 0)
+    if (crowd <= least) [best, least] = [chosen, crowd]
   }
   return best
 }
 
-function fileValue(fields: Map<string, FieldIndex>, field: RequestField, value: string, rule: number): void {
-  const { rules } = made(fields, field.id, () => ({ field, rules: new Map<string, number[]>() }))
-  made(rules, value, (): number[] => []).push(rule)
+function fileField(
+  fields: Map<string, FieldIndex>,
+  handle: Exclude<Handle, { kind: 'path' | 'ip' }>,
+  rule: number,
+): void {
+  const { field } = handle
+  const own = made(fields, field.id, (): FieldIndex => ({ field, values: new Map() }))
+  if (handle.kind === 'value') made(own.values, handle.value, (): number[] => []).push(rule)
+  else {
+    own.patterns ??= new WildcardIndex()
+    own.patterns.file(handle.piece, rule)
+  }
 }
 
-function made<T>(map: Map<string, T>, key: string, make: () => T): T {
-  const value = map.get(key) ?? make()
-  map.set(key, value)
-  return value
+function findValue({ values, patterns }: FieldIndex, value: string, found: number[]): void {
+  const own = values.get(value)
+  if (own !== undefined) add(found, own)
+  patterns?.find(value, (rules) => add(found, rules))
 }
 
 /** The segments by which a glob is filed: those before the first that is open. `*` is one segment, `**` all the rest. */

@@ -164,7 +164,7 @@ describe(`what the store in memory holds (SLUICE_SEED=${SEED})`, () => {
         policies: { a: { algorithm, limit: 5, period: '1d' } },
       })
       const before = store.sharedCharges
-      const others = algorithm === 'fixed-window' ? 100_000 : 20_000
+      const others = algorithm === 'fixed-window' ? 100_000 : 50_000 // so that no counter gets fewer than 5
       if (algorithm === 'fixed-window') for (let i = 0; i < 100; i++) limiter.check(`first ${i}`)
       for (let i = 0; i < others; i++) limiter.check(`other ${i}`)
       expect(store.sharedCharges - before).toBe(5 * 1_024)

@@ -1,4 +1,5 @@
 import { algorithmSuite, concurrencyFormula, policiesOf, stateUnderTest } from '@sluice/conformance'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { planOf } from '../algorithms.ts'
 
@@ -47,6 +48,32 @@ describe('concurrency', () => {
     expect(waits).toEqual([8_000, 9_000, 10_000, null])
   })
 
+  it('agrees with counting, whichever of many slots end first', () => {
+    const many = planOf({ algorithm: 'concurrency', limit: 2_000, period: '1s' })
+    const dice = fc.array(fc.tuple(fc.nat(3_000), fc.integer({ min: 1, max: 5 }), fc.nat()), {
+      minLength: 500,
+      maxLength: 1_000,
+      size: 'max',
+    })
+    fc.assert(
+      fc.property(dice, (throws) => {
+        const state = stateUnderTest(many)
+        let slots: { id: number; at: number; units: number }[] = []
+        let at = 0
+        for (const [id, [later, units, some]] of throws.entries()) {
+          at += later
+          slots = slots.filter((slot) => at - slot.at < 1_000_000)
+          if (state.decide(at, units, id + 1).allowed) slots.push({ id: id + 1, at, units })
+          const [ended] = some % 2 === 0 ? slots.splice(some % slots.length, 1) : []
+          if (ended !== undefined) state.settle(at, -ended.units, ended.at, ended.id)
+          const held = slots.reduce((sum, own) => sum + own.units, 0)
+          expect(state.decide(at, 0, 0).remaining).toBe(2_000 - held)
+        }
+      }),
+      { numRuns: 20 },
+    )
+  })
+
   it('keeps no room for slots that came and went behind one that stays', () => {
     const state = stateUnderTest(plan)
     state.decide(0, 1, 1)
@@ -54,6 +81,6 @@ describe('concurrency', () => {
       expect(state.decide(chargeId, 2, chargeId).allowed).toBe(true)
       state.settle(chargeId, -2, chargeId, chargeId)
     }
-    expect(state.cells.length).toBeLessThan(20)
+    expect(state.cells.length).toBeLessThan(24)
   })
 })

@@ -7,6 +7,8 @@ export type KeyForm = 'plain' | 'hashed'
  * A key as lists show it. `plain` is as the rules make it: API keys, cookies and other secrets are hashed there already.
  * `hashed` also hides users and addresses: 128 bits of HMAC-SHA-256.
  * @param secret keys the hashes: nodes that share it show a key alike. Default: one of this process
+ * @example
+ * keyShown('hashed')('203.0.113.7') // '%h' and 32 digits
  */
 export function keyShown(form: KeyForm = 'plain', secret?: string): (key: string) => string {
   if (form === 'plain') return (key) => key

@@ -33,7 +33,7 @@ export interface Judge {
   weightOf?(flow: string): number
 }
 
-export interface TurnsOptions {
+export interface TurnQueueOptions {
   readonly clock?: Clock | undefined
   readonly timers?: Timers | undefined
   /** Most waiters at once. */
@@ -47,7 +47,7 @@ export interface TurnsOptions {
  * arrival. Lanes that wait for the same counter: by priority, then fairly. Lanes that wait for others are not held back.
  * All share one timer.
  */
-export class Turns implements WaiterTurns {
+export class TurnQueue implements WaiterTurns {
   readonly #judge: Judge
   readonly #agenda: Agenda
   readonly #most: number
@@ -60,7 +60,10 @@ export class Turns implements WaiterTurns {
   #size = 0
   #draining: (() => void)[] | undefined
 
-  constructor(judge: Judge, { clock = monotonicClock(), timers, most, mostPerLane = most }: TurnsOptions) {
+  constructor(
+    judge: Judge,
+    { clock = monotonicClock(), timers, most, mostPerLane = most }: TurnQueueOptions,
+  ) {
     this.#judge = judge
     this.#agenda = new Agenda(clock, timers)
     this.#most = most

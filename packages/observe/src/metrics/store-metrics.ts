@@ -1,15 +1,19 @@
 import type { Event, Observer } from '@sluice/limiter/events'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { storeFails } from '../admin/health.ts'
-import type { Stores } from '../stores.ts'
+import { storeFails, type WatchedStore } from '../store-fails.ts'
 import { keptCounter, keptGauge } from './kept-metrics.ts'
 import { SECONDS_BUCKETS } from './seconds-buckets.ts'
 
 const BREAKER_STATES = ['closed', 'open', 'probing'] as const
 
-/** How the store is. @returns the observer that the figures are made of */
-export function reportStore(stores: Stores, registers: Registry[]): Observer {
+/**
+ * How the store is.
+ * @returns the observer that the figures are made of
+ * @example
+ * add(reportStore({ store }, [registry]))
+ */
+export function reportStore(stores: WatchedStore, registers: Registry[]): Observer {
   const { store, fallback } = stores
   if (store instanceof MemoryStore) reportMemory(store, registers)
   if (fallback !== undefined) reportBreaker(stores, registers)
@@ -64,7 +68,7 @@ function reportMemory(store: MemoryStore, registers: Registry[]): void {
   })
 }
 
-function reportBreaker(stores: Stores, registers: Registry[]): void {
+function reportBreaker(stores: WatchedStore, registers: Registry[]): void {
   let looking: Promise<boolean> | undefined
   // Of one scrape: the look itself changes the breaker.
   const fails = (): Promise<boolean> => {

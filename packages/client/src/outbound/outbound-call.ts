@@ -18,12 +18,17 @@ const REASONS: Readonly<Record<Exclude<TurnRefusal, 'never' | 'unwilling'>, Thro
 export interface CallKeeper {
   readonly turns: WaiterTurns
   /** Whether the end of its answer matters. */
-  watches(call: Call): boolean
-  serve(call: Call, decision: Decision): void
-  left(call: Call, why: TurnRefusal | undefined, decision: Decision | undefined, waitMs: number | null): void
-  answered(call: Call, answer: Answer): void
-  lost(call: Call, error: unknown): void
-  ended(call: Call, actual: OutboundCost | undefined): void
+  watches(call: OutboundCall): boolean
+  serve(call: OutboundCall, decision: Decision): void
+  left(
+    call: OutboundCall,
+    why: TurnRefusal | undefined,
+    decision: Decision | undefined,
+    waitMs: number | null,
+  ): void
+  answered(call: OutboundCall, answer: Answer): void
+  lost(call: OutboundCall, error: unknown): void
+  ended(call: OutboundCall, actual: OutboundCost | undefined): void
 }
 
 /** What a call is made of, for whichever transport sends it. */
@@ -43,7 +48,7 @@ export interface CallParts {
  * One call, from its arrival to the end of its answer. A transport says how it is sent, and calls `answered` or `lost`,
  * and `ended`.
  */
-export abstract class Call extends Waiter implements CallCosts {
+export abstract class OutboundCall extends Waiter implements CallCosts {
   readonly calls: CallKeeper
   readonly allowance: Allowance
   readonly cost: OutboundCost | undefined

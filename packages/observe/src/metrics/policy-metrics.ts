@@ -10,7 +10,11 @@ import {
 
 export type PolicyLabel = 'domain' | 'policy'
 
-/** What was decided, in all and by each policy. Labels are names of the rulebook. */
+/**
+ * What was decided, in all and by each policy. Labels are names of the rulebook.
+ * @example
+ * reportDecisions(tallies, [registry])
+ */
 export function reportDecisions(tallies: Tallies, registers: Registry[]): void {
   reportRequests(tallies, registers)
   reportPolicies(tallies, registers)

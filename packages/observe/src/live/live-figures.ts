@@ -1,8 +1,7 @@
 import type { Observer } from '@sluice/limiter/events'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
-import type { LiveRules } from '../../rules/live-rules.ts'
-import type { Stores } from '../../stores.ts'
-import type { PolicyTally, Tallies } from '../tallies.ts'
+import type { PolicyTally, Tallies } from '../metrics/tallies.ts'
+import type { WatchedStore } from '../store-fails.ts'
 import { Fullness } from './fullness.ts'
 import { LatencyCounts } from './latency-counts.ts'
 import type { LiveHistory, LivePolicy, LiveRequests, LiveSecond } from './live-second.ts'
@@ -10,17 +9,30 @@ import { LiveWindow, overLimit } from './live-window.ts'
 
 const MOST_POLICIES = 200
 
+/** What is in force, and why the files are not, if they are not. */
+export interface RulesState {
+  /** `since` is in milliseconds since the epoch. */
+  readonly live: { readonly version: string; readonly since: number } | undefined
+  readonly failure: { readonly message: string } | undefined
+}
+
 export interface LiveParts {
   readonly tallies: Tallies
-  readonly stores: Stores
-  readonly rules: () => LiveRules
+  readonly stores: WatchedStore
+  readonly rules: () => RulesState
   /** Whether a policy is one of the rulebook's. */
   readonly counts: (domain: string, policy: string) => boolean
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** What happens from second to second: the difference of the counters that `/metrics` shows, and what they do not have. */
+/**
+ * What happens from second to second: the difference of the counters that `/metrics` shows, and what they do not have.
+ * @example
+ * const figures = new LiveFigures({ tallies, stores: { store }, rules, counts, now: Date.now })
+ * add(figures.observe)
+ * setInterval(() => figures.tick(), 1_000)
+ */
 export class LiveFigures {
   readonly #parts: LiveParts
   readonly #latency = new LatencyCounts()

@@ -53,7 +53,12 @@ const MOST_POLICIES = 10_000
 /** Under which all others are counted: those beyond {@link MOST_POLICIES}, and limits that requests bring themselves. */
 const OTHERS = 'others'
 
-/** Counts decisions by names that the rulebook has, never by anything a client sent. Looking is not counted. */
+/**
+ * Counts decisions by names that the rulebook has, never by anything a client sent. Looking is not counted.
+ * @example
+ * const tallies = new Tallies((domain, policy) => names.get(domain)?.has(policy) ?? false)
+ * add(tallies.observe)
+ */
 export class Tallies {
   readonly domains: Map<string, DomainTally> = new Map()
   readonly policies: PolicyTally[] = []

@@ -1,6 +1,5 @@
 import { bindingStep, type Decision } from '@sluice/limiter/decide'
 import type { Event, Observer } from '@sluice/limiter/events'
-import type { Logger } from 'pino'
 
 /** Lines of one policy in a second, and of all policies. */
 const MOST_OF_POLICY = 10
@@ -12,8 +11,13 @@ const MOST_KEY = 256
 /** Of policies that the rulebook does not have: those that requests bring themselves. */
 const OTHERS = 'others'
 
+/** What is written to: a log of pino, or one that takes the same. */
+export interface RefusalLines {
+  info(fields: object, message: string): void
+}
+
 export interface RefusalLogParts {
-  readonly log: Logger
+  readonly log: RefusalLines
   /** A key as the log shows it. */
   readonly showKey: (key: string) => string
   /** Whether a policy is one of the rulebook's. */
@@ -31,6 +35,8 @@ interface PolicyCount {
 /**
  * Writes refusals to the log: of each second the first ten of a policy, a hundred in all, and where there were more, one
  * line with the exact count, so that an attack cannot fill the log.
+ * @example
+ * add(new RefusalLog({ log, showKey: keyShown('hashed'), counts, now: Date.now }).observe)
  */
 export class RefusalLog {
   readonly #parts: RefusalLogParts

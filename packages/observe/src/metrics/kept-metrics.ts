@@ -4,7 +4,8 @@ import type { BucketCounts } from './bucket-counts.ts'
 /** Labels and value of one series. */
 export type KeptRow<Label extends string, Value = number> = readonly [Record<Label, string>, Value]
 
-interface Kept<Label extends string, Value> {
+/** A metric, and where its values are. */
+export interface Kept<Label extends string, Value> {
   readonly name: string
   readonly help: string
   readonly labelNames?: readonly Label[]
@@ -12,7 +13,11 @@ interface Kept<Label extends string, Value> {
   readonly rows: () => Iterable<KeptRow<Label, Value>>
 }
 
-/** A counter whose values are kept elsewhere, as plain integers, and read when it is scraped. */
+/**
+ * A counter whose values are kept elsewhere, as plain integers, and read when it is scraped.
+ * @example
+ * keptCounter([registry], { name: 'lines_total', help: 'Lines', rows: () => [[{}, lines]] })
+ */
 export function keptCounter<Label extends string = never>(
   registers: Registry[],
   { name, help, labelNames = [], rows }: Kept<Label, number>,
@@ -29,7 +34,11 @@ export function keptCounter<Label extends string = never>(
   })
 }
 
-/** The same for a gauge. */
+/**
+ * The same for a gauge.
+ * @example
+ * keptGauge([registry], { name: 'keys', help: 'Keys held', rows: () => [[{}, store.size]] })
+ */
 export function keptGauge<Label extends string = never>(
   registers: Registry[],
   { name, help, labelNames = [], rows }: Kept<Label, number>,

@@ -1,0 +1,49 @@
+import type { Decision } from './core/decide/decision.ts'
+import { type DecisionBy, givenCost, type Limiter } from './limiter-of.ts'
+import { andThen, type MaybePromise } from './maybe-promise.ts'
+import type { Observer } from './observe/events.ts'
+import { joinedKey, type PolicySteps } from './policy-steps.ts'
+import type { Store } from './stores/store.ts'
+
+export interface ShortParts<Async extends boolean> {
+  readonly name: string
+  readonly store: Store<Async>
+  readonly steps: PolicySteps
+  readonly observe: Observer | undefined
+  readonly check: Limiter<string, Async, string>['check']
+}
+
+export type ShortForms<Async extends boolean> = Partial<
+  Pick<Limiter<string, Async, string>, 'check' | 'allow'>
+>
+
+/**
+ * `check` and `allow` without steps, outcomes and their lists, where the store offers that and the policies allow it:
+ * one cost for all policies, which only admit or refuse. What they answer is the same; limiter.plain.test.ts compares.
+ */
+export function shortForms<Async extends boolean>({
+  name,
+  store,
+  steps,
+  observe,
+  check,
+}: ShortParts<Async>): ShortForms<Async> {
+  const { plain } = steps
+  const { decisionOfOne, admits } = store
+  if (plain === undefined || decisionOfOne === undefined || admits === undefined) return {}
+  const [only] = plain
+  const short: ShortForms<Async>['check'] = (key, options) => {
+    const cost = givenCost(options)
+    if (typeof cost !== 'number') return check(key, options)
+    const decision: Decision = decisionOfOne.call(store, only!, joinedKey(key, 'key'), cost, false)
+    observe?.({ type: 'decided', domain: name, decision, peek: false })
+    return decision as MaybePromise<DecisionBy<string, Async>, Async>
+  }
+  const allow: ShortForms<Async>['allow'] = (key, options) => {
+    const cost = givenCost(options)
+    return typeof cost === 'number'
+      ? (admits.call(store, plain, joinedKey(key, 'key'), cost) as MaybePromise<boolean, Async>)
+      : andThen<DecisionBy<string, Async>, boolean, Async>(check(key, options), ({ allowed }) => allowed)
+  }
+  return { ...(plain.length === 1 && { check: short }), ...(observe === undefined && { allow }) }
+}

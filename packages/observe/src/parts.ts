@@ -1,0 +1,12 @@
+/** What instruments are made of, for those who put them together otherwise, as the service does. */
+export { type DashboardFile, dashboardFiles, OWN_PAGES_ONLY } from './dashboard-files.ts'
+export { type KeyForm, keyShown } from './key-shown.ts'
+export { LiveFigures, type LiveParts, type RulesState } from './live/live-figures.ts'
+export type { BucketCounts } from './metrics/bucket-counts.ts'
+export { type Kept, type KeptRow, keptCounter, keptGauge } from './metrics/kept-metrics.ts'
+export { type PolicyLabel, reportDecisions } from './metrics/policy-metrics.ts'
+export { SECONDS_BUCKETS } from './metrics/seconds-buckets.ts'
+export { reportStore } from './metrics/store-metrics.ts'
+export { type DomainTally, type PolicyTally, Tallies } from './metrics/tallies.ts'
+export { type RefusalLines, RefusalLog, type RefusalLogParts } from './refusal-log.ts'
+export { storeFails, type WatchedStore } from './store-fails.ts'
