@@ -97,6 +97,13 @@ const DATA: Readonly<Record<string, string>> = {
     ],
     ...['Observer', 'OwnFields', 'Store', 'TSIntersectionType', 'TSFunctionType'],
   ]),
+  ...because('of what queues are made of: those check their own options', [
+    'Judge',
+    'KnownWait',
+    'TurnQueueOptions',
+    'TurnRefusal',
+    'Waiter',
+  ]),
   ...because('of every message: the service checks it once', ['WireBounds']),
   ...because('no object', [
     ...[
@@ -214,7 +221,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   'RateLimitModule.forRoot': ({ RateLimitModule }, options) => RateLimitModule.forRoot(options),
   'RateLimitModule.forRootAsync': ({ RateLimitModule }, options) => RateLimitModule.forRootAsync(options),
   ...Object.fromEntries(
-    ['check', 'limitOrThrow', 'peek', 'reserve'].map((verb) => [
+    ['check', 'allow', 'limitOrThrow', 'peek', 'reserve', 'match'].map((verb) => [
       `Limiter#${verb}`,
       (_: Made, options: Options) => (limiter as Options)[verb]('k', options),
     ]),

@@ -1,10 +1,9 @@
 /** Calls that wait for limits: what queues are made of, for those who wait in a way of their own. */
-export { Agenda, type Due } from './flow/agenda.ts'
 export { type Foreseen, foresee } from './flow/foreseen.ts'
-export type { HeapItem } from './flow/heap.ts'
 export { type Held, type Judge, TurnQueue, type TurnQueueOptions } from './flow/turn-queue.ts'
 export {
   checkedPriority,
+  type KnownWait,
   QueueFull,
   type Stage,
   type TurnRefusal,

@@ -26,9 +26,9 @@ export type OnOutboundLimit = 'queue' | 'reject' | 'degrade'
 
 /** A limiter or a pipeline whatever its names and its store are. */
 // biome-ignore lint/suspicious/noExplicitAny: a limiter's names, its store and its fields are of no concern here
-export type OutboundLimiter = Limiter<any, any, any>
+type OutboundLimiter = Limiter<any, any, any>
 // biome-ignore lint/suspicious/noExplicitAny: nor is a pipeline's store
-export type OutboundPipeline = Pipeline<any>
+type OutboundPipeline = Pipeline<any>
 
 /** Where calls go, and what limits them there. The first destination that a call fits counts. */
 export interface Destination {

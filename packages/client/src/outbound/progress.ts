@@ -2,7 +2,7 @@ import type { CallParts } from './outbound-call.ts'
 import type { OutboundCalls } from './outbound-calls.ts'
 
 /** How far many calls are. */
-export interface ProgressReport {
+interface ProgressReport {
   readonly done: number
   readonly total: number
   /** Milliseconds until the rest can be through, as the limits have it; infinite where they never will. */

@@ -1,7 +1,7 @@
 import type { Key, Keys } from '@sluice/limiter'
 import type { Engine, Rule, Step } from '@sluice/limiter/decide'
 import { ConfigError } from '@sluice/limiter/errors'
-import { fitsPath, parseGlob, wildcard } from '@sluice/limiter/rules'
+import { pathMatcher, wildcard } from '@sluice/limiter/rules'
 import type { CallOptions, Destination, OnOutboundLimit } from './outbound-options.ts'
 import type { GivenRequest, OutboundCost } from './outbound-request.ts'
 
@@ -31,10 +31,7 @@ export class Route {
     this.engine = limiter?.engine ?? pipeline?.engine
     this.domain = limiter?.name ?? domain
     this.#origins = listed(destination.origin).map(originMatcher)
-    this.#paths = listed(destination.path).map((text) => {
-      const glob = parseGlob(text)
-      return (path) => fitsPath(glob, path)
-    })
+    this.#paths = listed(destination.path).map(pathMatcher)
   }
 
   fits({ origin, pathname }: URL): boolean {

@@ -5,7 +5,7 @@ import { type LimitedFetch, outbound } from './outbound.ts'
 import type { OutboundOptions } from './outbound-options.ts'
 
 /** What a server did with one call. */
-export interface Arrival {
+interface Arrival {
   readonly at: number
   readonly url: string
   readonly status: number

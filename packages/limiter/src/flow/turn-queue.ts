@@ -7,7 +7,7 @@ import { Agenda } from './agenda.ts'
 import { foresee } from './foreseen.ts'
 import { Barrier, Lane } from './lane.ts'
 import type { Timers } from './timers.ts'
-import type { TurnRefusal, Waiter, WaiterTurns } from './waiter.ts'
+import type { KnownWait, TurnRefusal, Waiter, WaiterTurns } from './waiter.ts'
 
 /** Slots that others release are noticed after so many milliseconds at most: nothing says that they are free. */
 const LOOK_AGAIN_MS = 1_000
@@ -46,6 +46,9 @@ export interface TurnQueueOptions {
  * Those who wait for limits, each in the lane of the counters that it needs. Inside a lane: by priority, then in order of
  * arrival. Lanes that wait for the same counter: by priority, then fairly. Lanes that wait for others are not held back.
  * All share one timer.
+ * @example
+ * const turns = new TurnQueue(judge, { most: 1_000 })
+ * turns.enter(waiter)
  */
 export class TurnQueue implements WaiterTurns {
   readonly #judge: Judge
@@ -136,11 +139,7 @@ export class TurnQueue implements WaiterTurns {
   }
 
   /** Called by waiters. @param why `undefined`: its signal aborted */
-  leave(
-    waiter: Waiter,
-    why: TurnRefusal | undefined,
-    known?: { readonly waitMs: number; readonly decision: Decision | undefined },
-  ): void {
+  leave(waiter: Waiter, why: TurnRefusal | undefined, known?: KnownWait): void {
     const { stage, decision } = waiter
     const lane = waiter.lane as Lane | undefined
     if (stage === 'gone' || stage === 'new') return

@@ -4,9 +4,9 @@ import { SluiceError } from '../core/errors.ts'
 import type { Due } from './agenda.ts'
 
 /** How urgent a call is, as RFC 9218 (urgency) counts: 0 comes first. */
-export const PRIORITIES = 8
+const PRIORITIES = 8
 /** RFC 9218's default. */
-export const DEFAULT_PRIORITY = 3
+const DEFAULT_PRIORITY = 3
 
 /**
  * Why a call does not wait, or no longer: `full` no place is free, `late` it cannot be served in time, `never` no wait
@@ -30,7 +30,7 @@ export class QueueFull extends SluiceError {
 }
 
 /** In words. */
-export const WHY: Readonly<Record<TurnRefusal, string>> = {
+const WHY: Readonly<Record<TurnRefusal, string>> = {
   full: 'too many wait already',
   late: 'its turn would come too late',
   never: 'no wait helps',
@@ -38,15 +38,26 @@ export const WHY: Readonly<Record<TurnRefusal, string>> = {
   draining: 'no new calls are taken',
 }
 
-/** @throws TypeError for what is none */
+/**
+ * A priority, or the default.
+ * @throws TypeError for what is none
+ * @example
+ * checkedPriority(undefined) // 3
+ */
 export function checkedPriority(priority: number = DEFAULT_PRIORITY): number {
   if (Number.isInteger(priority) && priority >= 0 && priority < PRIORITIES) return priority
   throw new TypeError(`priority must be a whole number from 0 to ${PRIORITIES - 1}`)
 }
 
+/** What is known of the wait of one who leaves. */
+export interface KnownWait {
+  readonly waitMs: number
+  readonly decision: Decision | undefined
+}
+
 /** What a waiter says to those that it waits with. */
 export interface WaiterTurns {
-  leave(waiter: Waiter, why: TurnRefusal | undefined): void
+  leave(waiter: Waiter, why: TurnRefusal | undefined, known?: KnownWait): void
   waiterDue(waiter: Waiter): void
 }
 
@@ -56,6 +67,9 @@ export type Stage = 'new' | 'waiting' | 'asked' | 'delayed' | 'gone'
 /**
  * One who waits. Kept small, for there may be 100,000: no closures, no timer of its own, and steps that it shares with
  * others where they are the same.
+ * @example
+ * class Job extends Waiter { … }
+ * turns.enter(new Job(steps, 3, turns.now() + 5_000, undefined))
  */
 export abstract class Waiter implements Due {
   /** What it asks for. Waiters with the same rules, keys and costs come to share one list. */

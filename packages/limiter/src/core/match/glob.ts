@@ -82,12 +82,16 @@ export function fits({ segments }: Glob, path: readonly string[], params?: Map<s
 
 /**
  * Whether a path as it was sent fits, in canonical form and without its case.
+ * @throws ConfigError for text that is no glob
  * @example
- * fitsPath(parseGlob('/v1/**'), '/v1/chat') // true
+ * pathMatcher('/v1/**')('/v1/chat') // true
  */
-export function fitsPath(glob: Glob, path: string): boolean {
-  const normal = normalPath(path, true)
-  return fits(glob, normal === '/' ? [] : normal.slice(1).split('/'))
+export function pathMatcher(text: string): (path: string) => boolean {
+  const glob = parseGlob(text)
+  return (path) => {
+    const normal = normalPath(path, true)
+    return fits(glob, normal === '/' ? [] : normal.slice(1).split('/'))
+  }
 }
 
 function fitsOne(segment: Segment, text: string): boolean {
