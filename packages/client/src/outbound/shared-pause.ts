@@ -1,10 +1,10 @@
 import { type Rule, ruleOf, type Step } from '@sluice/limiter/decide'
-import { concurrency, fixedWindow } from '@sluice/limiter/edge'
+import { concurrency, gcra } from '@sluice/limiter/edge'
 
 /** The process that tries first after a pause may end: then others go on after so many milliseconds. */
 const TURN_MS = 30_000
 /** A limit that refuses nothing: its rule is there to be blocked. */
-const ANY = 1_000_000_000
+const ANY = 1_000_000
 
 /** What all processes of a store know of a destination and key. */
 export interface SharedPause {
@@ -16,7 +16,7 @@ export interface SharedPause {
 
 export function sharedPause(): SharedPause {
   const options = { onStoreError: 'local' } as const
-  const any = fixedWindow.plan({ algorithm: fixedWindow.name, limit: ANY, period: 1 })
+  const any = gcra.plan({ algorithm: gcra.name, limit: ANY, period: 1 })
   const one = concurrency.plan({ algorithm: concurrency.name, limit: 1, period: TURN_MS })
   return {
     pause: ruleOf('pause', 'outbound/pause', any, { ...options, blockable: true }),
