@@ -1,4 +1,4 @@
-import { type Decision, type Key, type Keys, type MaybePromise, monotonicClock } from '@sluice/limiter'
+import { type Decision, type MaybePromise, monotonicClock } from '@sluice/limiter'
 import { decisionOf, holdsSlots, receiptOf } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
 import {
@@ -13,18 +13,16 @@ import {
 import { type CallFields, checkCall, checkOptions } from '@sluice/limiter/options'
 import type { AnswerLimits } from '../answers/answer-limits.ts'
 import { type Answer, readAnswerLimits } from '../answers/answer-reader.ts'
-import { Allowance } from './allowance.ts'
+import type { Allowance } from './allowance.ts'
 import { BudgetWatch } from './budget-watch.ts'
 import { CallCounters, type DestinationCounts } from './call-counters.ts'
+import { Destinations } from './destinations.ts'
 import { neverReached } from './never-reached.ts'
 import type { CallKeeper, CallParts, OutboundCall } from './outbound-call.ts'
 import { type CallOptions, type OutboundOptions, outboundCheck } from './outbound-options.ts'
 import type { GivenRequest, OutboundCost } from './outbound-request.ts'
-import { Route } from './route.ts'
 import { pauseSteps, sharedPause } from './shared-pause.ts'
 
-/** Destinations and keys of which what they answered is remembered; of more, idle ones are forgotten. */
-const MOST_ALLOWANCES = 10_000
 /** Another process tries first: it is asked again after so many milliseconds. */
 const TURN_TAKEN_MS = 250
 /** What nothing limits. */
@@ -42,11 +40,9 @@ const NO_OPTIONS: CallOptions = {}
 
 /** All calls to others, and what they wait for. */
 export class OutboundCalls implements CallKeeper, Judge {
-  readonly #routes: readonly Route[]
-  readonly #anywhere = new Route({})
+  readonly #destinations: Destinations
   readonly turns: TurnQueue
   readonly #pause = sharedPause()
-  readonly #allowances = new Map<string, Allowance>()
   readonly #options: OutboundOptions
   readonly #read: ((answer: Answer) => AnswerLimits | undefined) | undefined
   readonly #counters: CallCounters
@@ -59,16 +55,10 @@ export class OutboundCalls implements CallKeeper, Judge {
   /** @throws ConfigError for options that are wrong */
   constructor(options: OutboundOptions = {}) {
     checkOptions(options, outboundCheck)
-    const {
-      destinations = [],
-      clock = monotonicClock(),
-      timers,
-      maxWaiting = 1_000,
-      maxWaitingPerKey,
-    } = options
+    const { clock = monotonicClock(), timers, maxWaiting = 1_000, maxWaitingPerKey } = options
     const { read = (answer: Answer) => readAnswerLimits(answer, { now: Date.now() }), observe } = options
     this.#options = options
-    this.#routes = destinations.map((destination) => new Route(destination))
+    this.#destinations = new Destinations(options)
     this.turns = new TurnQueue(this, { clock, timers, most: maxWaiting, mostPerLane: maxWaitingPerKey })
     this.#begin = this.turns.now()
     this.#read = read === false ? undefined : read
@@ -85,14 +75,12 @@ export class OutboundCalls implements CallKeeper, Judge {
     if (options !== NO_OPTIONS) checkCall(options, CALL, ['limits'])
     const { priority, maxWaitMs = this.#options.maxWaitMs ?? 60_000 } = options
     if (!(maxWaitMs >= 0)) throw new TypeError('limits.maxWaitMs must be milliseconds, 0 or more')
-    const route = this.#routes.find((each) => each.fits(request.url)) ?? this.#anywhere
-    const { steps, key, cost } = route.callOf(request, options)
-    const { destination } = route
-    const isKept = destination.fallback !== undefined || destination.usage !== undefined
-    const { origin } = request.url
+    const { allowance, steps, cost } = this.#destinations.find(request, options, this.turns.now())
+    const { fallback, usage } = allowance.route.destination
+    const isKept = fallback !== undefined || usage !== undefined
     return {
       calls: this,
-      allowance: this.#allowanceOf(route, origin, key),
+      allowance,
       steps,
       cost,
       priority: checkedPriority(priority),
@@ -316,31 +304,6 @@ export class OutboundCalls implements CallKeeper, Judge {
       )
     else this.turns.openSteps(steps)
   }
-
-  #allowanceOf(route: Route, origin: string, key: Key | Keys): Allowance {
-    const flow = textOf(key)
-    const name = `${this.#routes.indexOf(route)} ${origin} ${flow}`
-    const known = this.#allowances.get(name)
-    if (known !== undefined) return known
-    const { pace, maxPauseMs = 3_600_000 } = this.#options
-    if (this.#allowances.size >= MOST_ALLOWANCES) this.#forget()
-    const { name: destination = origin } = route.destination
-    const allowance = new Allowance({ name, flow, destination, route }, { even: pace === 'even', maxPauseMs })
-    this.#allowances.set(name, allowance)
-    return allowance
-  }
-
-  /** Idle ones, and where there is none the oldest. */
-  #forget(): void {
-    const now = this.turns.now()
-    for (const [name, allowance] of this.#allowances) if (allowance.isIdle(now)) this.#allowances.delete(name)
-    if (this.#allowances.size >= MOST_ALLOWANCES)
-      this.#allowances.delete(this.#allowances.keys().next().value!)
-  }
-}
-
-function textOf(key: Key | Keys): string {
-  return typeof key === 'string' ? key : JSON.stringify(key)
 }
 
 /** The store says so by itself; what was not given back ends by its time. */
