@@ -188,7 +188,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     this.#releaseTurn(call)
     this.turns.open([allowance.name])
     if (neverReached(error) && charge !== undefined) {
-      this.#correct(call, route.engine!.refund(route.domain, charge))
+      this.#correct(charge, route.engine!.refund(route.domain, charge))
       call.decision = undefined
     }
     this.ended(call, undefined)
@@ -201,9 +201,9 @@ export class OutboundCalls implements CallKeeper, Judge {
     call.decision = undefined
     this.#underWay--
     if (charge !== undefined && actual !== undefined)
-      this.#correct(call, route.engine!.settle(route.domain, charge, actual))
+      this.#correct(charge, route.engine!.settle(route.domain, charge, actual))
     else if (charge !== undefined && receiptOf(charge)!.steps.some(holdsSlots))
-      this.#correct(call, route.engine!.refund(route.domain, charge, 0))
+      this.#correct(charge, route.engine!.refund(route.domain, charge, 0))
     if (this.#underWay === 0) for (const done of this.#idle.splice(0)) done()
   }
 
@@ -268,7 +268,7 @@ export class OutboundCalls implements CallKeeper, Judge {
   }
 
   #waits(call: OutboundCall): void {
-    if (call.since > 0) return
+    if (call.since > 0 || call.stage === 'gone') return
     call.since = this.#sinceBegin(this.turns.now())
     this.#counters.waiting(call.destination, 1)
   }
@@ -295,8 +295,8 @@ export class OutboundCalls implements CallKeeper, Judge {
   }
 
   /** What a correction brings back may let others go. */
-  #correct(call: OutboundCall, done: MaybePromise<boolean>): void {
-    const { steps } = call
+  #correct(charge: Decision, done: MaybePromise<boolean>): void {
+    const { steps } = receiptOf(charge)!
     if (done instanceof Promise)
       done.then(
         () => this.turns.openSteps(steps),
