@@ -83,7 +83,7 @@ const LIMITED = {
     const client = new Redis({ port, autoResendUnfulfilledCommands: false })
     const limiter = createLimiter({
       store: new RedisStore({ client }),
-      policies: { rate: { algorithm: 'token-bucket', limit: 100, period: '1s', burst: 10 } },
+      policies: { rate: { algorithm: 'leaky-bucket', limit: 100, period: '1s', burst: 20 } },
     })
     const limited = outbound(fetch, { destinations: [{ limiter }], maxWaitMs: 600_000 })
     export const call = () => limited(url).then((answer) => answer.text())`,
@@ -106,10 +106,18 @@ const LIMITED = {
     export const call = () => client.get(url)`,
 }
 const callerOf = (source) => `
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { Redis } from 'ioredis'
 const [port, url, ms] = [Number(process.argv[1]), process.argv[2], Number(process.argv[3])]
 const send = () => fetch(url).then((answer) => answer.text())
 ${source.replace('export const call', 'const call')}
+// A program that has just started is slow.
+const warm = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1')
+await once(warm, 'listening')
+for (let i = 0; i < 40; i++) await fetch('http://127.0.0.1:' + warm.address().port).then((answer) => answer.text())
+warm.close()
+warm.closeAllConnections()
 console.log('ready')
 process.stdin.once('data', async () => {
   const until = performance.now() + ms

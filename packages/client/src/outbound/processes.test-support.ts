@@ -63,6 +63,7 @@ import { createServer } from 'node:http'
 const [perSecond, burst, refuses] = process.argv.slice(1).map(Number)
 let tokens = burst, last = 0, over = 0, early = 0, refusedAt = 0, first = 0
 const arrivals = []
+const overAt = []
 const server = createServer((request, response) => {
   const now = performance.now()
   if (arrivals.length === 0) first = last = now
@@ -75,19 +76,24 @@ const server = createServer((request, response) => {
     response.writeHead(429, { 'retry-after': '3' }).end()
     return
   }
-  if (tokens < 1) over++
+  if (tokens < 1) {
+    over++
+    overAt.push(Math.round(now - first))
+  }
   else tokens--
   response.writeHead(tokens < 0 ? 429 : 200).end('ok')
 })
 server.listen(0, '127.0.0.1', () => console.log(server.address().port))
 process.stdin.on('data', () => {
-  console.log(JSON.stringify({ count: arrivals.length, over, early, refusedAt: refusedAt - first, arrivals }))
+  console.log(JSON.stringify({ count: arrivals.length, over, early, refusedAt: refusedAt - first, arrivals, overAt }))
 })
 process.stdin.on('end', () => process.exit())
 `
 
 /** One of several processes: waits for a line, makes calls, and writes what became of them. */
 export const CALLER = `
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Redis } from 'ioredis'
 import { createLimiter } from '@sluice/limiter'
@@ -104,8 +110,15 @@ const limited = outbound(fetch, {
   maxWaitMs: 600_000,
   observe: (event) => event.type === 'budget-used' && events.push(event.share),
 })
-await client.ping()
-await fetch(url.replace(/:\\d+/, ':9')).catch(() => undefined) // loads what fetch needs
+// A program that has just started is slow: its first calls go to a server of its own, whose limits are its own.
+const warm = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1')
+await once(warm, 'listening')
+for (let i = 0; i < 40; i++)
+  await limited('http://127.0.0.1:' + warm.address().port, { limits: { maxWaitMs: 100 } }).then(
+    (answer) => answer.text(),
+    () => undefined,
+  )
+events.length = asked = 0
 console.log('ready')
 process.stdin.once('data', async () => {
   const until = performance.now() + (forMs ?? 1e9)
