@@ -196,9 +196,9 @@ describe('on the command line', () => {
     const { code, out, err } = await sluice(['simulate', rules(), log])
     expect(code).toBe(2)
     expect(out).toContain('line 1: it is JSON')
-    expect(err).toMatch(/^sluice: no line of log\.json can be read\. It is JSON: make a CSV of it, such as\n/)
+    expect(err).toMatch(/^sluice: no line of log\.json can be read\. It is JSON: say where it has the time/)
     expect(err).toContain(
-      'Read are access logs of Apache and nginx, in the formats common and combined, and CSV',
+      'Read are access logs of Apache, nginx, Caddy, Traefik, Envoy, HAProxy, IIS and AWS',
     )
   })
 

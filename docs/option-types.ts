@@ -76,11 +76,14 @@ const KNOWN: Readonly<Record<string, Shape>> = {
       'Algorithm',
       'DialectWriter',
       'Limiter',
+      'LocalPipeline',
+      'MockLimiter',
       'Rules',
       'Logger',
       'Timers',
       'Dialect',
       'DestinationStream',
+      'Telemetry',
     ].map((name) => [name, { kind: 'theirs', name }]),
   ),
   RedisClient: { kind: 'any' },
@@ -261,6 +264,8 @@ function referred(type: Node, scope: Scope): Shape {
   const within = { file: from.file, types }
   if (node.type === 'TSTypeAliasDeclaration') return shapeOf(node.typeAnnotation, within)
   if (node.type !== 'TSInterfaceDeclaration') return { kind: 'theirs', name }
+  if (node.body.body.some((member: Node) => member.type === 'TSCallSignatureDeclaration'))
+    return { kind: 'func' }
   const above = (node.extends ?? []).map(({ expression, typeArguments }: Node) =>
     referred({ typeName: expression, typeArguments }, within),
   )

@@ -5,11 +5,18 @@ import { nearest } from '@sluice/limiter/errors'
 import { dialects } from '@sluice/limiter/respond'
 import { compile } from '@sluice/limiter/rules'
 import { FakeClock } from '@sluice/limiter/testing'
+import { openTelemetry } from '@sluice/service/opentelemetry'
 import { describe, expect, it } from 'vitest'
 import { type Parameter, parametersOf, type Shape } from './option-types.ts'
 
 /** What is no options object: values of the library's own, or what is written by whoever calls or is called. */
 const DATA: Readonly<Record<string, string>> = {
+  ...because('a body of the service, with errors of the reader of bodies', [
+    'ServiceQuestion',
+    'ReservedCosts',
+    'ProblemBody',
+  ]),
+  ...because('an answer or a call of others', ['Answer', 'FetchFunction']),
   ...because('made by the library, and handed back', [
     ...[
       'AnswerBody',
@@ -38,6 +45,8 @@ const DATA: Readonly<Record<string, string>> = {
       'StateRef',
     ],
     ...[
+      'ThrottledOptions',
+      'MockCall',
       'StatePlan',
       'StepVerdict',
       'Once',
@@ -63,7 +72,16 @@ const DATA: Readonly<Record<string, string>> = {
       'T',
       'Verdict',
     ],
-    ...['LiveHistory', 'LivePolicy', 'LiveSecond', 'LiveSummary', 'LiveWindow', 'OffenderList', 'Rule'],
+    ...[
+      'LiveHistory',
+      'LivePolicy',
+      'LiveSecond',
+      'LiveSummary',
+      'LiveWindow',
+      'OffenderList',
+      'Rule',
+      'EventType',
+    ],
   ]),
   ...because('of the platform or another library', [
     ...[
@@ -74,6 +92,10 @@ const DATA: Readonly<Record<string, string>> = {
       'ExecutionContext',
       'IncomingRequest',
       'Response',
+      'App',
+      'Log',
+      'Metadata',
+      'Registry',
     ],
     ...['TSObjectKeyword'],
   ]),
@@ -95,7 +117,7 @@ const DATA: Readonly<Record<string, string>> = {
       'Key',
       'ObjectHints',
     ],
-    ...['Observer', 'OwnFields', 'Store', 'TSIntersectionType', 'TSFunctionType'],
+    ...['AroundCall', 'Observer', 'OwnFields', 'Store', 'TSIntersectionType', 'TSFunctionType'],
   ]),
   ...because('of what queues are made of: those check their own options', [
     'Judge',
@@ -166,6 +188,7 @@ const THEIRS: Readonly<Record<string, unknown>> = {
   Logger: console,
   Timers: globalThis,
   DestinationStream: process.stdout,
+  Telemetry: openTelemetry(),
   RateLimitInfo: {},
 }
 
@@ -200,6 +223,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
     const isDomain = ['name', 'limits', 'descriptors'].some((name) => Object.hasOwn(given ?? {}, name))
     return isDomain ? exportRules('nginx', given) : exportRules('nginx', SHOP, given)
   },
+  startPause: ({ startPause }, options) => startPause(1, undefined, options),
   startTimer: ({ startTimer }, options) => startTimer(() => undefined, 1, options),
   parseRulebook: ({ parseRulebook }, options) => parseRulebook({ files: [], problems: [] }, options),
   Breaker: ({ Breaker }, options) => new Breaker(options, () => 0),
@@ -214,6 +238,28 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   explainRequest: ({ explainRequest }, request) => explainRequest(rules, 'shop', request),
   matchDescriptors: ({ matchDescriptors }, list) => matchDescriptors(rules, 'shop', list),
   explainDescriptors: ({ explainDescriptors }, list) => explainDescriptors(rules, 'shop', list),
+  readAnswerLimits: ({ readAnswerLimits }, options) =>
+    readAnswerLimits({ status: 200, headers: new Headers() }, options),
+  retrying: ({ retrying }, options) => retrying(fetch, options),
+  'MockServer#setFaults': async ({ startMock }, faults) => {
+    const mock = await startMock()
+    try {
+      mock.setFaults(faults)
+    } finally {
+      await mock.close()
+    }
+  },
+  createServiceClient: ({ createServiceClient }, options) =>
+    createServiceClient(options?.url === 'shop' ? { ...options, url: 'http://127.0.0.1:1' } : options),
+  ...Object.fromEntries(
+    (['check', 'peek', 'batch', 'reserve'] as const).map((verb) => [
+      `ServiceClient#${verb}`,
+      ({ createServiceClient }: Made, options: Options) => {
+        const client = createServiceClient({ url: 'http://127.0.0.1:1', domain: 'd' })
+        return client[verb](verb === 'batch' ? [{ request: {} }] : { request: {} }, options)
+      },
+    ]),
+  ),
   'Queue#wait': ({ createQueue }, options) => createQueue(limiter).wait('k', options),
   'Queue#schedule': ({ createQueue }, options) =>
     createQueue(limiter).schedule('k', () => undefined, options),
@@ -244,6 +290,9 @@ const PER_CALL = [
   'WrapOptions',
   'CostOption',
   'ReserveOptions',
+  'ReadAnswerOptions',
+  'AskOptions',
+  'ReserveAskOptions',
   'Question',
   'Request',
   'DescriptorQuery',
@@ -259,11 +308,12 @@ const UNCHECKED: Readonly<Record<string, string>> = {
   imports: 'Nest’s own',
   inject: 'Nest’s own',
   domain: 'of a question: an unknown domain has an error of its own',
+  dialects: 'of a call: what has no `read` fails where it is read',
   cost: 'of a call: a cost that is none has an error of its own',
   ttl: 'of a call: a duration that is none has an error of its own',
 }
 
-const options = parametersOf(['limiter', 'rulebook', 'service']).filter(
+const options = parametersOf(['limiter', 'rulebook', 'service', 'client']).filter(
   ({ type, subpath }) => !Object.hasOwn(DATA, type) && !subpath.endsWith('/options'),
 )
 

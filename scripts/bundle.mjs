@@ -53,7 +53,7 @@ async function bundle(home, names) {
 /** The page for operators: three files that are served as they are. */
 async function bundleDashboard() {
   const source = 'packages/dashboard/src'
-  const target = 'packages/observe/dist/dashboard'
+  const target = 'packages/observe/dist/page'
   rmSync(target, { recursive: true, force: true })
   const bundle = await rolldown({
     cwd: resolve(source),

@@ -24,6 +24,8 @@ const NAMING = new Map([
   ['packages/rulebook/src/rules/rate-limit.ts', 'the default of descriptors'],
   ['packages/observe/src/store-fails.ts', 'what is asked of the store to see that it answers'],
   ['packages/cli/src/stores.ts', 'the same, when a store is opened'],
+  ['packages/client/src/testing/mock-options.ts', 'the default of a mock'],
+  ['packages/cli/src/commands/mock.ts', 'the same'],
   ['packages/conformance/src/', 'the suites say what each algorithm must do'],
 ])
 

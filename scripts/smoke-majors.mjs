@@ -1,4 +1,4 @@
-// The packed library in folders of their own, installed as npm resolves it, without --force: beside the oldest and the
+// The packed library and client in folders of their own, installed as npm resolves it, without --force: beside the oldest and the
 // newest major of each framework, and with the compilers, test runners, bundlers and runtimes that people have.
 //   node scripts/smoke-majors.mjs [RESULTS.json] [NAME…]
 import assert from 'node:assert/strict'
@@ -8,7 +8,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { countAttempts, outputOf, withServer } from './smoke/attempts.mjs'
 import { toCommonJs, toCommonJsTypeScript } from './smoke/common-js.mjs'
+import { corePrograms } from './smoke/core-programs.mjs'
 import { question } from './smoke/questions.mjs'
+import { ASKED } from './smoke/service-client.mjs'
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-majors-'))
 const args = process.argv.slice(2)
@@ -97,14 +99,27 @@ const ONE_COPY = `
   if (answers !== 'true,true,false') throw new Error(answers)
   console.log('ok')`
 const WORKER = `
+  import { createServiceClient } from '@sluice/client/service'
   import { createLimiter } from '@sluice/limiter'
   import { rateLimit } from '@sluice/limiter/adapters/fetch'
   import { RedisStore } from '@sluice/limiter/stores/redis'
   new RedisStore({ send: async () => [] })
   const limit = rateLimit({ limit: 2, period: '1m', key: () => 'all' })
-  export default { fetch: limit.wrap(() => new Response('hello')), used: createLimiter }`
+  const hello = async () => {
+    ${ASKED.replace(/\n {2}asked\(\)/, '\n  await asked()')}
+    return new Response('hello')
+  }
+  export default { fetch: limit.wrap(hello), used: createLimiter }`
 
 const printsOk = async (folder, ...args) => assert.equal((await outputOf(folder, ...args)).trim(), 'ok')
+
+const PROGRAMS = { 'main.mjs': ONE_COPY, 'client.mjs': corePrograms['client.mjs'] }
+
+/** Each with a runtime and what it takes before the program's name. */
+async function runsPrograms(folder, ...runtime) {
+  await printsOk(folder, ...runtime, 'main.mjs')
+  await outputOf(folder, ...runtime, 'client.mjs')
+}
 
 const compiled = (name, compiler, options) => ({
   name,
@@ -161,21 +176,20 @@ const tools = [
   {
     name: 'Node',
     packages: [],
-    files: { 'main.mjs': ONE_COPY },
-    run: (folder) => printsOk(folder, process.execPath, 'main.mjs'),
+    files: PROGRAMS,
+    run: (folder) => runsPrograms(folder, process.execPath),
   },
   {
     name: 'Bun',
     packages: ['bun@1'],
-    files: { 'main.mjs': ONE_COPY },
-    run: (folder) => printsOk(folder, 'node_modules/.bin/bun', 'main.mjs'),
+    files: PROGRAMS,
+    run: (folder) => runsPrograms(folder, 'node_modules/.bin/bun'),
   },
   {
     name: 'Deno',
     packages: ['deno@2'],
-    files: { 'main.mjs': ONE_COPY },
-    run: (folder) =>
-      printsOk(folder, 'node_modules/.bin/deno', 'run', '-A', '--node-modules-dir=manual', 'main.mjs'),
+    files: PROGRAMS,
+    run: (folder) => runsPrograms(folder, 'node_modules/.bin/deno', 'run', '-A', '--node-modules-dir=manual'),
   },
   {
     name: 'workerd',
@@ -248,18 +262,20 @@ function write(folder, files) {
 
 let outcome = { passed: 0, failed: 1 }
 try {
-  const [pack] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--pack-destination', root, resolve('packages/limiter')], {
+  const packs = ['limiter', 'client'].map((name) => {
+    const folder = resolve('packages', name)
+    const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', root, folder], {
       encoding: 'utf8',
-    }),
-  )
+    })
+    return join(root, JSON.parse(packed)[0].filename)
+  })
   const attempts = rows.map(({ name, packages, files, run }, i) => [
     name,
     async () => {
       const folder = join(root, `project-${i}`)
       write(folder, { 'package.json': '{ "private": true }', ...files })
       const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-      await outputOf(folder, 'npm', 'install', ...quiet, join(root, pack.filename), ...packages)
+      await outputOf(folder, 'npm', 'install', ...quiet, ...packs, ...packages)
       await run(folder)
       rmSync(folder, { recursive: true, force: true })
     },

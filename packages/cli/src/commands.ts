@@ -7,7 +7,10 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./commands/explain.ts')).explain,
   conform: async () => (await import('./commands/conform.ts')).conform,
   simulate: async () => (await import('./commands/simulate.ts')).simulate,
+  compare: async () => (await import('./commands/compare.ts')).compare,
   ban: async () => (await import('./commands/ban.ts')).ban,
   export: async () => (await import('./commands/export.ts')).exportCommand,
+  types: async () => (await import('./commands/types.ts')).types,
+  mock: async () => (await import('./commands/mock.ts')).mock,
   top: async () => (await import('./commands/top.ts')).top,
 }

@@ -1,23 +1,22 @@
 import { SingleBar } from 'cli-progress'
-import type { Input } from './input.ts'
 import type { Output } from './io.ts'
 
-/** The bytes of `input`, with a bar on a terminal that shows how many of them have gone by. */
-export async function* withProgress({ bytes, size }: Input, terminal: Output): AsyncGenerator<Buffer> {
+export interface Progress {
+  /** So many bytes more have been read. */
+  add(bytes: number): void
+  stop(): void
+}
+
+/** A bar on a terminal, with the time that is left, where it is known how many bytes there are. */
+export function startProgress(size: number | undefined, terminal: Output): Progress {
   if (terminal.isTTY !== true || size === undefined || size === 0)
-    return yield* bytes as AsyncIterable<Buffer>
+    return { add: () => undefined, stop: () => undefined }
   const bar = new SingleBar({
     stream: terminal as NodeJS.WritableStream,
-    format: '{bar} {percentage} %',
+    format: '{bar} {percentage} %, {eta_formatted} left',
     clearOnComplete: true,
+    etaBuffer: 100,
   })
   bar.start(size, 0)
-  try {
-    for await (const chunk of bytes as AsyncIterable<Buffer>) {
-      bar.increment(chunk.length)
-      yield chunk
-    }
-  } finally {
-    bar.stop()
-  }
+  return { add: (bytes) => bar.increment(bytes), stop: () => bar.stop() }
 }

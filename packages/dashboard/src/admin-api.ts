@@ -1,4 +1,5 @@
-const STORED = 'sluice-admin-token'
+/** For this page alone: others of the same origin may have tokens of their own. */
+const STORED = `sluice-admin-token:${location.pathname}`
 
 /** The service refused a call, in its words. */
 export class RefusedCall extends Error {
@@ -10,7 +11,7 @@ export class RefusedCall extends Error {
   }
 }
 
-/** Calls of the admin address that the page came from. */
+/** Calls of the address that the page came from; their paths are relative to the page. */
 export class AdminApi {
   #token = sessionStorage.getItem(STORED) ?? ''
 

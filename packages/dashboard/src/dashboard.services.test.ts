@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createService, type Service } from '@sluice/service'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type OpenPage, openPage } from './chromium.test-support.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
 const TOKEN = 'the-token-of-the-page'
@@ -27,10 +28,8 @@ let folder: string
 let service: Service
 let http: string
 let admin: string
-let browser: Browser
+let opened: OpenPage
 let page: Page
-/** What the page reports: breaches of its policy, and errors. */
-const faults: string[] = []
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-dashboard-'))
@@ -44,19 +43,12 @@ beforeAll(async () => {
     log: { level: 'silent' },
   })
   ;({ http, admin } = await service.start())
-  const { launchChromium } = await import(new URL('scripts/screenshot/chromium.mjs', ROOT).href)
-  browser = await launchChromium()
-  page = await browser.newPage({ viewport: { width: 1180, height: 1000 } })
-  page.setDefaultTimeout(20_000)
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type()) && !message.text().includes('401'))
-      faults.push(message.text())
-  })
-  page.on('pageerror', (error) => faults.push(String(error)))
+  opened = await openPage()
+  ;({ page } = opened)
 })
 
 afterAll(async () => {
-  await browser?.close()
+  await opened?.browser.close()
   await service?.stop()
   await rm(folder, { recursive: true, force: true })
 })
@@ -196,12 +188,12 @@ describe('the dashboard, in Chromium', () => {
     const policy = response.headers.get('content-security-policy')!
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
     expect(policy).not.toMatch(/unsafe|\*|https?:|data:/)
-    const built = new URL('packages/observe/dist/dashboard/', ROOT)
+    const built = new URL('packages/observe/dist/page/', ROOT)
     for (const file of ['index.html', 'dashboard.js', 'dashboard.css']) {
       expect(readFileSync(new URL(file, built), 'utf8')).not.toMatch(
         /(?:src|href|url|import)\s*[=(]?\s*["']?https?:/,
       )
     }
-    expect(faults).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 })

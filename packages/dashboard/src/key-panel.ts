@@ -69,7 +69,7 @@ export class KeyPanel {
   async #lookUp(done: string): Promise<void> {
     const asked = this.#asked
     try {
-      const { figures } = await this.#api.get(`/v1/key?${new URLSearchParams({ ...asked })}`)
+      const { figures } = await this.#api.get(`v1/key?${new URLSearchParams({ ...asked })}`)
       this.#show(asked, figures, done)
     } catch (error) {
       if (!(error instanceof RefusedCall)) throw error
@@ -87,12 +87,12 @@ export class KeyPanel {
     }
     const blockable = figures.some((each) => each.blockable)
     const block = blockable
-      ? [action('Block for', '/v1/block', () => ({ duration: duration.value })), duration]
+      ? [action('Block for', 'v1/block', () => ({ duration: duration.value })), duration]
       : [
           element(
             'span',
             { class: 'note' },
-            'It cannot be blocked: the limit has neither block nor blockable: true in the rulebook.',
+            'It cannot be blocked: the limit has neither block nor blockable: true.',
           ),
         ]
     this.#found.replaceChildren(
@@ -107,8 +107,8 @@ export class KeyPanel {
       element(
         'div',
         { class: 'actions' },
-        action('Reset', '/v1/reset', () => ({})),
-        ...(blocked ? [action('Unblock', '/v1/unblock', () => ({}))] : block),
+        action('Reset', 'v1/reset', () => ({})),
+        ...(blocked ? [action('Unblock', 'v1/unblock', () => ({}))] : block),
       ),
     )
   }

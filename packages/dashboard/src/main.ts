@@ -5,6 +5,7 @@ import {
   msText,
   perSecondText,
   policyId,
+  policyWords,
   shareText,
   summaryOf,
   verdictOf,
@@ -57,7 +58,7 @@ void run()
 async function run(): Promise<void> {
   for (;;) {
     try {
-      await api.stream('/v1/live', (event, data) => void seen(event, data))
+      await api.stream('v1/live', (event, data) => void seen(event, data))
     } catch (error) {
       const asks = error instanceof RefusedCall && error.status === 401
       byId('token').hidden = !asks
@@ -88,12 +89,12 @@ async function seen(event: string, data: unknown): Promise<void> {
 }
 
 async function readRules(): Promise<void> {
-  const facts = limitsOf(await api.get('/v1/rules'))
+  const facts = limitsOf(await api.get('v1/rules'))
   policies.facts = facts
   keys.facts = facts
   byId('offender-policy').replaceChildren(
     element('option', { value: '' }, 'all'),
-    ...facts.map((each) => element('option', { value: policyId(each) }, each.policy)),
+    ...facts.map((each) => element('option', { value: policyId(each) }, policyWords(each))),
   )
   show()
 }
@@ -122,14 +123,14 @@ function showHealth(): void {
       fails ? 'store fails' : `store: ${store.kind === 'memory' ? 'memory, well' : 'well'}`,
       !fails,
     ])
-    items.push([
-      rules.mistake === null ? 'rules in force as written' : 'rules: the files have a mistake',
-      rules.mistake === null,
-    ])
-    setText(
-      byId('rulebook'),
-      `Rulebook ${rules.version.slice(0, 12)}, since ${new Date(rules.since).toLocaleString('en-GB')}`,
-    )
+    if (rules.origin !== 'app')
+      items.push([
+        rules.mistake === null ? 'rules in force as written' : 'rules: the files have a mistake',
+        rules.mistake === null,
+      ])
+    const what =
+      rules.origin === 'app' ? `Limits in use: ${rules.version}` : `Rulebook ${rules.version.slice(0, 12)}`
+    setText(byId('rulebook'), `${what}, since ${new Date(rules.since).toLocaleString('en-GB')}`)
     byId('mistake').hidden = rules.mistake === null
     setText(
       byId('mistake'),

@@ -1,5 +1,5 @@
 import type { CountedKey, KeyCounts, OffenderList } from '@sluice/limiter/offenders'
-import { keyWords, policyId, wholeText } from '@sluice/observe/live'
+import { keyWords, policyId, policyWords, wholeText } from '@sluice/observe/live'
 import type { AdminApi } from './admin-api.ts'
 import { buttonChoice, byId, element, KeyedRows, setText } from './element.ts'
 
@@ -43,9 +43,9 @@ export class OffenderTables {
   }
 
   async refresh(): Promise<void> {
-    this.recent = (await this.#api.get('/v1/offenders')).lists
+    this.recent = (await this.#api.get('v1/offenders')).lists
     const { lists } =
-      this.#window === '5m' ? { lists: this.recent } : await this.#api.get('/v1/offenders?window=1d')
+      this.#window === '5m' ? { lists: this.recent } : await this.#api.get('v1/offenders?window=1d')
     this.#show(lists)
   }
 
@@ -77,7 +77,7 @@ function makeRow(row: KeyRow, chosen: (row: KeyRow) => void): HTMLTableRowElemen
   return element(
     'tr',
     {},
-    element('td', {}, button, ' ', element('small', {}, row.policy)),
+    element('td', {}, button, ' ', element('small', {}, policyWords(row))),
     element('td', { class: 'number' }),
   )
 }

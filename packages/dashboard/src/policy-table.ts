@@ -1,4 +1,12 @@
-import { decisionsOf, type LivePolicy, overLimit, policyId, shareText, wholeText } from '@sluice/observe/live'
+import {
+  decisionsOf,
+  type LivePolicy,
+  overLimit,
+  policyId,
+  policyWords,
+  shareText,
+  wholeText,
+} from '@sluice/observe/live'
 import { byId, element, KeyedRows, setText } from './element.ts'
 import type { LimitFacts } from './rulebook-facts.ts'
 
@@ -35,14 +43,13 @@ export class PolicyTable {
   }
 }
 
-function makeRow({ facts: { policy, limit, mode } }: Shown): HTMLTableRowElement {
+function makeRow({ facts }: Shown): HTMLTableRowElement {
   const strip = element('div', { class: 'strip', role: 'img' })
   for (let i = 0; i < BINS; i++) strip.append(element('i'))
-  const badge = mode === '' ? [] : [element('span', { class: 'badge' }, mode)]
   return element(
     'tr',
     {},
-    element('th', { scope: 'row' }, policy, ...badge, element('small', {}, limit)),
+    element('th', { scope: 'row' }, policyWords(facts), element('small')),
     element('td', { class: 'number' }),
     element('td', { class: 'number' }),
     element('td', { class: 'number' }),
@@ -57,6 +64,7 @@ function updateRow(row: HTMLTableRowElement, { facts, minute }: Shown): void {
     name!.querySelector('small')!,
     facts.domain === '' ? facts.limit : `${facts.domain} · ${facts.limit}`,
   )
+  showMode(name!, facts.mode)
   row.className = minute === undefined ? 'idle' : ''
   setText(requests!, minute === undefined ? '0' : wholeText(decisionsOf(minute)))
   setText(over!, minute === undefined ? '0' : wholeText(overLimit(minute)))
@@ -65,6 +73,14 @@ function updateRow(row: HTMLTableRowElement, { facts, minute }: Shown): void {
   over!.className = minute !== undefined && minute.limited > 0 ? 'number over' : 'number'
   setText(degraded!, minute === undefined ? '0' : wholeText(minute.degraded))
   showFullness(heat!.firstElementChild as HTMLElement, minute?.fullness ?? [])
+}
+
+/** It may be known, or change, after the row was made. */
+function showMode(name: HTMLElement, mode: string): void {
+  const badge = name.querySelector('.badge')
+  if (mode === (badge?.textContent ?? '')) return
+  badge?.remove()
+  if (mode !== '') name.lastElementChild!.before(element('span', { class: 'badge' }, mode))
 }
 
 /** Ten tenths of the limit and, apart, over it: the more of the decisions, the stronger the colour. */

@@ -27,6 +27,8 @@ interface RulesBody {
       readonly limit: LimitValue
       readonly mode?: string
       readonly onLimit?: string
+      /** Of an app: how many quotas the limit has; `limit` is one of them. */
+      readonly quotas?: number
     }[]
     readonly descriptors: readonly {
       readonly name?: string
@@ -40,10 +42,10 @@ interface RulesBody {
 /** Every limit of what `GET /v1/rules` answers. */
 export function limitsOf({ domains = [] }: RulesBody): readonly LimitFacts[] {
   return domains.flatMap(({ name: domain, limits, descriptors }) => [
-    ...limits.map(({ name, limit, mode, onLimit }) => ({
+    ...limits.map(({ name, limit, mode, onLimit, quotas = 1 }) => ({
       domain,
       policy: name,
-      limit: limitText(limit),
+      limit: quotas > 1 ? `${limitText(limit)}, and others` : limitText(limit),
       mode: modeText(mode, onLimit),
     })),
     ...descriptors.map(({ name, path, limit, mode }) => ({

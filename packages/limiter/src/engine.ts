@@ -5,7 +5,7 @@ import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
 import { ticksOf } from './core/time.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
-import type { Observer } from './observe/events.ts'
+import { isListening, type Observer } from './observe/events.ts'
 import type { Charge, Once, Outcome, Store } from './stores/store.ts'
 
 /** A request that was charged an estimate, and what settles it once. */
@@ -74,11 +74,14 @@ export function createEngine<Async extends boolean>(
   const decide: Engine<Async>['decide'] =
     observe === undefined
       ? (_domain, steps, peek) => decided(store, merge(steps), peek)
-      : (domain, steps, peek) =>
-          andThen<Decision, Decision, Async>(decided(store, merge(steps), peek), (decision) => {
-            observe({ type: 'decided', domain, decision, peek })
-            return decision
-          })
+      : (domain, steps, peek) => {
+          const answer = decided(store, merge(steps), peek)
+          if (!isListening(observe, 'decided')) return answer
+          if (store.async)
+            return observedLater(answer as Promise<Decision>, observe, domain, peek) as typeof answer
+          observe({ type: 'decided', domain, decision: answer as Decision, peek })
+          return answer
+        }
   const correct: Engine<Async>['correct'] = (domain, charges, once) => {
     const answer = store.settle(charges, once)
     if (observe === undefined) return answer
@@ -136,6 +139,17 @@ export function createEngine<Async extends boolean>(
       return all(blocking.map((state) => store.block(state, ticks)))
     },
   }
+}
+
+async function observedLater(
+  answer: Promise<Decision>,
+  observe: Observer,
+  domain: string,
+  peek: boolean,
+): Promise<Decision> {
+  const decision = await answer
+  observe({ type: 'decided', domain, decision, peek })
+  return decision
 }
 
 function ownReceipt(decision: Decision): Receipt {

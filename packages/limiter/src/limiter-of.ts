@@ -24,7 +24,6 @@ import { andThen, type MaybePromise } from './maybe-promise.ts'
 import type { Observer } from './observe/events.ts'
 import { type Key, type Keys, type PolicyRule, PolicySteps } from './policy-steps.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
-import type { ShortForms, ShortParts } from './short-forms.ts'
 import { type Store, storeCheck } from './stores/store.ts'
 import { type Taken, takeUpTo } from './take-up-to.ts'
 
@@ -132,6 +131,19 @@ export interface LimiterKind {
   /** Verbs that a store in process answers with less work. */
   short?<Async extends boolean>(parts: ShortParts<Async>): ShortForms<Async>
 }
+
+/** What verbs are made of. */
+export interface ShortParts<Async extends boolean> {
+  readonly name: string
+  readonly store: Store<Async>
+  readonly steps: PolicySteps
+  readonly observe: Observer | undefined
+  readonly check: Limiter<string, Async, string>['check']
+}
+
+export type ShortForms<Async extends boolean> = Partial<
+  Pick<Limiter<string, Async, string>, 'check' | 'allow'>
+>
 
 const IN_A_POLICY = 'it belongs in a policy: { policies: { api: { … } } }'
 

@@ -1,21 +1,8 @@
 import type { Decision } from './core/decide/decision.ts'
-import { type DecisionBy, givenCost, type Limiter } from './limiter-of.ts'
+import { type DecisionBy, givenCost, type ShortForms, type ShortParts } from './limiter-of.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
-import type { Observer } from './observe/events.ts'
-import { joinedKey, type PolicySteps } from './policy-steps.ts'
-import type { Store } from './stores/store.ts'
-
-export interface ShortParts<Async extends boolean> {
-  readonly name: string
-  readonly store: Store<Async>
-  readonly steps: PolicySteps
-  readonly observe: Observer | undefined
-  readonly check: Limiter<string, Async, string>['check']
-}
-
-export type ShortForms<Async extends boolean> = Partial<
-  Pick<Limiter<string, Async, string>, 'check' | 'allow'>
->
+import { isListening } from './observe/events.ts'
+import { joinedKey } from './policy-steps.ts'
 
 /**
  * `check` and `allow` without steps, outcomes and their lists, where the store offers that and the policies allow it:
@@ -36,7 +23,8 @@ export function shortForms<Async extends boolean>({
     const cost = givenCost(options)
     if (typeof cost !== 'number') return check(key, options)
     const decision: Decision = decisionOfOne.call(store, only!, joinedKey(key, 'key'), cost, false)
-    observe?.({ type: 'decided', domain: name, decision, peek: false })
+    if (observe !== undefined && isListening(observe, 'decided'))
+      observe({ type: 'decided', domain: name, decision, peek: false })
     return decision as MaybePromise<DecisionBy<string, Async>, Async>
   }
   const allow: ShortForms<Async>['allow'] = (key, options) => {

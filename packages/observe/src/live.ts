@@ -4,6 +4,7 @@ export {
   keyWords,
   msText,
   perSecondText,
+  policyWords,
   shareText,
   wholeText,
 } from './live/figure-text.ts'

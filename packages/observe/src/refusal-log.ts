@@ -1,5 +1,5 @@
 import { bindingStep, type Decision } from '@sluice/limiter/decide'
-import type { Event, Observer } from '@sluice/limiter/events'
+import { type Event, type Observer, observerOf } from '@sluice/limiter/events'
 
 /** Lines of one policy in a second, and of all policies. */
 const MOST_OF_POLICY = 10
@@ -49,7 +49,7 @@ export class RefusalLog {
     this.#parts = parts
   }
 
-  readonly observe: Observer = (event: Event) => {
+  readonly observe: Observer = observerOf(['decided'], (event: Event) => {
     if (event.type !== 'decided' || event.peek || event.decision.allowed) return
     this.tick()
     this.#refusals++
@@ -58,7 +58,7 @@ export class RefusalLog {
     if (count.refusals > MOST_OF_POLICY || this.#written >= MOST_LINES) return
     this.#written++
     this.#write(count, event.decision)
-  }
+  })
 
   /** Ends the second, if it is over: whoever runs the service calls it every second. */
   tick(): void {

@@ -5,8 +5,9 @@ import type { Store } from '@sluice/limiter/stores/store'
 
 /** A store that is watched, and the breaker in front of it, where there is one. */
 export interface WatchedStore {
-  readonly store: Store
-  readonly fallback?: { readonly state: BreakerState }
+  /** `undefined` where it is not known: limiters have their own. */
+  readonly store: Store | undefined
+  readonly fallback?: { readonly state: BreakerState } | undefined
 }
 
 /** A look at a counter that nothing ever charges. */
@@ -26,6 +27,7 @@ const MOST_LOOKS = 20
  * await storeFails({ store, fallback })
  */
 export async function storeFails({ store, fallback }: WatchedStore): Promise<boolean> {
+  if (store === undefined) return fallback !== undefined && fallback.state !== 'closed'
   if (fallback === undefined) return !(await answers(store))
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
     if ((await answers(store)) || fallback.state !== 'closed') break

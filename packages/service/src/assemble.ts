@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events'
+import { diagnostics } from '@sluice/limiter/diagnostics'
 import { everyObserver } from '@sluice/limiter/events'
 import { createOffenders } from '@sluice/limiter/offenders'
 import { createPipeline } from '@sluice/limiter/pipeline'
-import { keyShown, LiveFigures, RefusalLog, storeFails, Tallies } from '@sluice/observe/parts'
+import { EventStreams, keyShown, LiveFigures, RefusalLog, storeFails, Tallies } from '@sluice/observe/parts'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
-import { EventStreams } from './admin/event-streams.ts'
 import type { Readiness } from './admin/health.ts'
 import { ownNames } from './admin/keep-pages-out.ts'
 import type { LiveStream } from './admin/live.ts'
@@ -31,6 +31,7 @@ import { type LoadRules, loadInThread } from './rules/load-rules.ts'
 import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { XdsRules } from './xds/xds-rules.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
@@ -43,6 +44,8 @@ export interface ServiceParts {
   /** Where the rules come from, if not from files. */
   readonly xds: XdsRules | undefined
   readonly log: Log
+  /** Sends spans and metrics elsewhere: whoever runs the service starts and stops it. */
+  readonly telemetry: (Pick<Telemetry, 'stop'> & { start(): void }) | undefined
   /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
   readonly live: LiveStream
   /** Sends the answers that are held back, and holds none back any more. */
@@ -87,8 +90,9 @@ export function assemble(
   observers.add(live.figures.observe, offenders.observe)
   const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
   if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
-  observers.add(tallies.observe, metrics.observe, rlsReloads(metrics.registry), logEvents(log))
-  observers.add(assignments.observe)
+  observers.add(tallies.observe, ...metrics.observers, rlsReloads(metrics.registry), logEvents(log))
+  observers.add(assignments.observe, diagnostics())
+  if (options.telemetry !== undefined) observers.add(options.telemetry.observe)
   const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
   const rules = new LiveRules({
     paths: options.rules,
@@ -110,12 +114,20 @@ export function assemble(
     rules,
     secret,
     observe,
+    carry: options.telemetry?.carry,
     tarpit,
     timers,
     leaving: leaving.signal,
   })
   const rateLimit = shouldRateLimit({
-    decide: descriptorDecider({ pipeline, store, fallback: stores.fallback, observe, ...modesOf(rls) }),
+    decide: descriptorDecider({
+      pipeline,
+      store,
+      fallback: stores.fallback,
+      observe,
+      carry: options.telemetry?.carry,
+      ...modesOf(rls),
+    }),
     tallies: rlsTallies,
     options: rls,
   })
@@ -134,6 +146,7 @@ export function assemble(
       auth,
       shouldRateLimit: rateLimit,
       readiness,
+      telemetry: options.telemetry,
       bounds,
       log,
       stopping,
@@ -146,6 +159,7 @@ export function assemble(
             assignments,
             authorizationCheck: authorizationCheck({ ...auth, operations }),
             readiness,
+            telemetry: options.telemetry,
             log,
             deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,
             tls: options.grpcTls,
@@ -169,6 +183,10 @@ export function assemble(
     rules,
     xds,
     log,
+    telemetry: options.telemetry && {
+      start: () => options.telemetry!.start(metrics.registry, log),
+      stop: () => options.telemetry!.stop(),
+    },
     live,
     answerHeld: () => leaving.abort(),
     endLog: () => refusals?.end(),

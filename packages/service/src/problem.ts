@@ -1,28 +1,13 @@
-import { STATUS_CODES } from 'node:http'
 import { StoreError } from '@sluice/limiter'
 import { BadQuestion, UnknownDomain } from '@sluice/limiter/pipeline'
 import { type ProblemBody, WireError } from '@sluice/limiter/wire'
+import { HttpError, PROBLEM_TYPE, problem } from '@sluice/observe/parts'
 import { OperationError, type OperationFault } from './operations/operation-error.ts'
 
 /** HTTP's word for an operation's fault. */
 const STATUS: Readonly<Record<OperationFault, number>> = { invalid: 400, unknown: 404, over: 410 }
 
-export const PROBLEM_TYPE = 'application/problem+json'
-
-/** What the service does not do, and why, in words for the caller. */
-export class HttpError extends Error {
-  readonly statusCode: number
-
-  constructor(statusCode: number, detail: string) {
-    super(detail)
-    this.statusCode = statusCode
-  }
-}
-
-/** With `about:blank` the title is the status's own phrase (RFC 9457 §4.2.1). */
-export function problem(status: number, detail: string): ProblemBody {
-  return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail }
-}
+export { HttpError, PROBLEM_TYPE, problem }
 
 /** An error in words for the caller; a fault of the service's own (500) reveals nothing. */
 export function problemBodyOf(error: unknown): ProblemBody {

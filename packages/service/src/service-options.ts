@@ -20,6 +20,7 @@ import { type DenyCacheOptions, denyCacheFields } from '@sluice/limiter/stores/d
 import { type FallbackOptions, fallbackFields } from '@sluice/limiter/stores/fallback'
 import { type PrefetchOptions, prefetchFields } from '@sluice/limiter/stores/prefetch'
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
+import { tokenCheck } from '@sluice/observe/parts'
 import { addressOf, grpcAddressOf } from './address.ts'
 import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
@@ -28,6 +29,7 @@ import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
 import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { type XdsOptions, xdsFields } from './xds/xds-options.ts'
 
 export interface ServiceOptions {
@@ -100,6 +102,8 @@ export interface ServiceOptions {
   /** Of these, milliseconds for which `stop` leaves idle connections open for a last request. Default 2,000. */
   readonly idleMs?: number
   readonly log?: LogOptions
+  /** Spans and metrics by OpenTelemetry: `openTelemetry()` of `@sluice/service/opentelemetry`. Default: none. */
+  readonly telemetry?: Telemetry
   /** Milliseconds since the epoch, for headers that carry dates and for `since`. Default `Date.now`. */
   readonly wallClock?: () => number
 }
@@ -149,9 +153,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     rlqs: objectOf<RlqsOptions>(rlqsFields),
     admin: address,
     adminHosts: listOf(textCheck),
-    adminToken: that('a text of 16 or more visible characters', (value) =>
-      /^[!-~]{16,}$/.test(String(value)),
-    ),
+    adminToken: tokenCheck,
     offenderKeys: oneOf('plain', 'hashed'),
     auth: authCheck,
     tarpit: tarpitCheck,
@@ -176,6 +178,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
       stream: having('a stream', 'write'),
       refusals: oneOf('hashed', 'plain', 'off'),
     }),
+    telemetry: having('what openTelemetry() makes', 'observe', 'start'),
     wallClock: func,
   },
   ['rules'],

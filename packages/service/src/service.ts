@@ -1,10 +1,10 @@
 import { ConfigError } from '@sluice/limiter/errors'
 import { checkOptions } from '@sluice/limiter/options'
+import { everySecond } from '@sluice/observe/parts'
 import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf, type ListenAddress } from './address.ts'
 import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
-import { everySecond } from './every-second.ts'
 import { listen } from './listen.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
@@ -82,6 +82,7 @@ export function createService(options: ServiceOptions): Service {
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
     parts.endLog()
+    await parts.telemetry?.stop()
     if (started) log.info('stopped')
   }
   /** A server that is not there yet is waited for: without rules nothing can be decided. */
@@ -104,6 +105,7 @@ export function createService(options: ServiceOptions): Service {
           admin: await listen(parts.admin, addresses.admin, 'admin'),
           ...(grpc !== undefined && { grpc }),
         }
+        parts.telemetry?.start()
         stopSeconds = everySecond(parts.live.tick, options.timers)
         if (watch !== false && parts.xds === undefined) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)

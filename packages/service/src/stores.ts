@@ -1,3 +1,4 @@
+import { tracedStore } from '@sluice/limiter/diagnostics'
 import type { Observer } from '@sluice/limiter/events'
 import { DenyCache } from '@sluice/limiter/stores/deny-cache'
 import { FallbackStore } from '@sluice/limiter/stores/fallback'
@@ -15,13 +16,18 @@ export interface Stores {
 
 /** A store outside this process may be slow or down: every rule says what happens then. */
 export function storesFor(options: ServiceOptions, observe: Observer): Stores {
+  const { telemetry } = options
   const { store = new MemoryStore(), fallback: settings, denyCache = true, prefetch } = options
   if (!store.async || store instanceof DenyCache || store instanceof PrefetchStore) return { store }
-  const fallback = store instanceof FallbackStore ? store : new FallbackStore(store, { ...settings, observe })
+  const fallback =
+    store instanceof FallbackStore
+      ? store
+      : new FallbackStore(tracedStore(telemetry?.watchStore(store) ?? store), { ...settings, observe })
   const asked =
     denyCache === false
       ? fallback
       : new DenyCache(fallback, { ...(denyCache === true ? undefined : denyCache), observe })
   const ahead = new PrefetchStore(asked, { ...prefetch, observe })
-  return { store: ahead, fallback, prefetch: ahead }
+  const decided = tracedStore(ahead, 'sluice:decide')
+  return { store: telemetry?.watchDecisions(decided) ?? decided, fallback, prefetch: ahead }
 }

@@ -1,3 +1,4 @@
+import { textLines } from '@sluice/lab'
 import { parseCidr } from '@sluice/limiter/address'
 import { TICKS_PER_MS, ticksOf } from '@sluice/limiter/time'
 import { Firewall } from '../ban/firewall.ts'
@@ -6,7 +7,6 @@ import { BanQueue } from '../ban/queue.ts'
 import { type Command, defineCommand } from '../command.ts'
 import type { Output } from '../io.ts'
 import { printable } from '../printable.ts'
-import { linesOf } from '../traffic/lines.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Different complaints that are written. */
@@ -60,7 +60,7 @@ when it has ended; when it starts, earlier ones are forgotten.`,
     const stop = (): void => void io.stdin.destroy()
     for (const signal of SIGNALS) io.on(signal, stop)
     try {
-      for await (const line of linesOf(io.stdin)) await queue.add(offenderOf(line, networks, most))
+      for await (const line of textLines(io.stdin)) await queue.add(offenderOf(line, networks, most))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error // a signal
     } finally {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { Telemetry } from '@sluice/service/opentelemetry'
 import { type Command, defineCommand } from '../command.ts'
 import type { Io } from '../io.ts'
 import { pageUrl } from '../pages.ts'
@@ -45,7 +46,7 @@ ${STORE_NOTES}`,
       warn(`${stray} See ${pageUrl('cli.md#settings')}`)
     const unfit = deadlineWarning(settings)
     if (unfit !== undefined) warn(unfit)
-    const { storeUrl, logLevel, logFormat, logRefusals, ...options } = settings
+    const { storeUrl, logLevel, logFormat, logRefusals, otel = false, ...options } = settings
     if (from('store') === '--store') warnOfPassword(storeUrl, io)
     let close = async (): Promise<void> => undefined
     try {
@@ -58,7 +59,10 @@ ${STORE_NOTES}`,
       if (options.xds !== undefined && from('rules') !== undefined)
         throw new UsageError(`${from('rules')} has no effect beside ${from('xds')}: the rules are sent`)
       const files = options.xds === undefined ? options.rules : []
-      const service = await apply(() => createService({ ...options, rules: files, store, log }))
+      const telemetry = otel ? await apply(telemetryOf) : undefined
+      const service = await apply(() =>
+        createService({ ...options, rules: files, store, log, ...(telemetry && { telemetry }) }),
+      )
       if (files.length > 0 && from('rules') === undefined && !existsSync(DEFAULT_RULES))
         throw new UsageError(`there is no ${DEFAULT_RULES} here: name your rulebook, as in sluice serve FILE`)
       const samples = files.length === 0 ? [] : await samplesIn(options)
@@ -74,6 +78,12 @@ ${STORE_NOTES}`,
     }
   },
 })
+
+/** Loaded only where it is wanted. */
+async function telemetryOf(): Promise<Telemetry> {
+  const { openTelemetry } = await import('@sluice/service/opentelemetry')
+  return openTelemetry()
+}
 
 async function samplesIn({
   rules: paths,

@@ -136,9 +136,11 @@ describe('sluice simulate', () => {
 
   it.each([
     [['--held-lines', '1'], /--held-lines must be a whole number from 2 to 10000000, not "1"/],
-    [['--descriptor', 'ip'], /--descriptor ip: write key=COLUMN, or key='text'/],
+    [['--descriptor', 'ip'], /descriptor ip: write key=COLUMN, or key='text'/],
     [['--format-in', 'csv'], /the first line of a CSV must name its columns/],
-    [['--format-in', 'json'], /unknown --format-in "json"/],
+    [['--format-in', 'jsn'], /unknown --format-in "jsn" \(did you mean "json"\?\)/],
+    [['--format-in', 'json'], /say where lines of JSON have their fields/],
+    [['--fields', 'ip=a'], /the fields: it must say where the time is: time=PATH/],
   ])('used wrongly, as %j, exits 2', async (more, message) => {
     const { code, out, err } = await simulate(LOG, ...more)
     expect({ code, out }).toEqual({ code: 2, out: '' })

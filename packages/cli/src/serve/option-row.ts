@@ -1,12 +1,14 @@
 import type { LogOptions, ServiceOptions } from '@sluice/service'
 
 /** All that `sluice serve` can be set to, once flags, variables, file and defaults are one. */
-export interface ServeSettings extends Omit<ServiceOptions, 'store' | 'log' | 'timers' | 'wallClock'> {
+export interface ServeSettings
+  extends Omit<ServiceOptions, 'store' | 'log' | 'timers' | 'wallClock' | 'telemetry'> {
   /** Where counters are kept, as `--store` writes it. */
   readonly storeUrl: string
   readonly logLevel: NonNullable<LogOptions['level']>
   readonly logFormat: 'auto' | 'pretty' | 'json'
   readonly logRefusals: NonNullable<LogOptions['refusals']>
+  readonly otel?: boolean
 }
 
 /** Some settings, also within the objects among them. */

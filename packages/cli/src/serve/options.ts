@@ -225,4 +225,11 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     see: 'cli.md#log',
     to: (form) => ({ logRefusals: form as ServeSettings['logRefusals'] }),
   },
+  otel: {
+    kind: 'flag',
+    help: 'sends traces and metrics by OpenTelemetry, as the variables OTEL_* say',
+    default: 'false',
+    see: 'opentelemetry.md',
+    to: (otel) => ({ otel }),
+  },
 }

@@ -84,9 +84,9 @@ describe('each setting of serve', () => {
 
   it('has a default that the service takes, and is given to it', async () => {
     const { settings } = await read([])
-    const { storeUrl: _, logLevel: level, logFormat, logRefusals, ...options } = settings
+    const { storeUrl: _, logLevel: level, logFormat, logRefusals, otel, ...options } = settings
     createService({ ...options, log: { level, refusals: logRefusals } })
-    expect(logFormat).toBe('auto')
+    expect([logFormat, otel]).toEqual(['auto', false])
     expect(options).toMatchObject({ rules: ['rulebook.yaml'], http: '127.0.0.1:8080', drainMs: 10_000 })
   })
 })

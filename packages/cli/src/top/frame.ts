@@ -7,6 +7,7 @@ import {
   msText,
   overLimit,
   perSecondText,
+  policyWords,
   shareText,
   verdictOf,
   wholeText,
@@ -52,7 +53,7 @@ function rowOf(policy: LivePolicy): readonly string[] {
   const over = overLimit(policy)
   const words = policy.limited > 0 || over === 0 ? '' : policy.shadow > 0 ? ' (shadow)' : ' (low priority)'
   return [
-    printable(policy.policy, 40) + words,
+    printable(policyWords(policy), 40) + words,
     wholeText(decisionsOf(policy)),
     wholeText(over),
     shareText(over, decisionsOf(policy)),
@@ -70,7 +71,7 @@ function fullnessText(bins: readonly number[]): string {
 
 function keyLines(offenders: readonly OffenderList[]): readonly string[] {
   const rows = offenders
-    .flatMap(({ policy, denied }) => denied.keys.map((each) => ({ ...each, policy })))
+    .flatMap((list) => list.denied.keys.map((each) => ({ ...each, policy: policyWords(list) })))
     .sort((a, b) => b.atMost - a.atMost)
     .slice(0, MOST_KEYS)
     .map(({ key, policy, atLeast, atMost }) => [

@@ -42,8 +42,10 @@ const IN_MILLISECONDS = [
 const GITHUB_WAIT_MS = 60_000
 
 /**
- * What an answer says about limits, in whatever dialect; undefined where it says nothing. Any text in headers is accepted, and what
- * is not understood is left out. The limits of an answer from a cache (`Age` above 0) are old, and are not read.
+ * What an answer says about limits, in whatever dialect; undefined where it says nothing. Any text in headers is
+ * accepted, and what is not understood is left out. The limits of an answer from a cache (`Age` above 0) are old, and are
+ * not read.
+ * @throws TypeError for options that are wrong
  * @example
  * const said = readAnswerLimits(await fetch(url), { now: Date.now() })
  */
@@ -72,16 +74,15 @@ function policiesIn(
     const own = dialect.read(headers, now)
     if (own !== undefined) return own.policies
   }
-  const drafts = ['ratelimit', 'ratelimit-policy'].some((name) => typeof headers(name) === 'string')
-  if (!drafts) return readFields(headers, serverMs) ?? []
-  // Drafts 04 to 06 have RateLimit-Policy too: where their other fields are there, those say more.
-  const single = typeof headers('ratelimit') === 'string' ? undefined : readFields(headers, serverMs)
-  return (
-    single ??
-    (readDraft07(headers, now) ?? readIetf(headers, now))?.policies ??
-    readFields(headers, serverMs) ??
-    []
-  )
+  const field = headers('ratelimit') ?? undefined
+  if (field === undefined) {
+    // Drafts 04 to 06 have RateLimit-Policy too: where their other fields are there, those say more.
+    const fields = readFields(headers, serverMs)
+    if (fields !== undefined || (headers('ratelimit-policy') ?? undefined) === undefined) return fields ?? []
+  }
+  // A name in quotes begins the drafts from 08 on; a name without them is read by whichever draft it fits.
+  const single = field?.startsWith('"') ? undefined : readDraft07(headers, now)
+  return (single ?? readIetf(headers, now))?.policies ?? readFields(headers, serverMs) ?? []
 }
 
 function statedLimit(policy: ReadPolicy): StatedLimit {
@@ -99,7 +100,7 @@ function statedLimit(policy: ReadPolicy): StatedLimit {
 
 function isOld(headers: HeaderLookup, status: number): boolean {
   const age = headers('age')
-  return status !== 429 && typeof age === 'string' && statedMilliseconds(age) !== undefined && Number(age) > 0
+  return status !== 429 && typeof age === 'string' && (statedMilliseconds(age) ?? 0) > 0
 }
 
 /** What the server asks for in so many words. */

@@ -20,7 +20,7 @@ export interface RetriedCall {
 }
 
 /** What came of a try that failed: an answer and what it says, or an error. */
-interface Failure {
+interface FailedTry {
   readonly response?: Response
   readonly error?: unknown
   readonly said?: AnswerLimits | undefined
@@ -72,7 +72,7 @@ export class Retries {
   async #send(
     call: RetriedCall,
     { throttle, budget }: OriginState,
-  ): Promise<{ response: Response; failure?: undefined } | { failure: Failure }> {
+  ): Promise<{ response: Response; failure?: undefined } | { failure: FailedTry }> {
     const sentMs = this.#now()
     let response: Response
     try {
@@ -105,7 +105,7 @@ export class Retries {
   #obstacle(
     { repeatable }: RetriedCall,
     { budget, throttle }: OriginState,
-    { response, said }: Failure,
+    { response, said }: FailedTry,
     tries: number,
   ): GivenUpReason | undefined {
     const { maxWaitMs } = this.#settings
@@ -119,7 +119,7 @@ export class Retries {
     return throttle?.admit(now) === false ? 'overload' : undefined
   }
 
-  #giveUp(origin: string, failure: Failure, tries: number, reason: GivenUpReason): Response {
+  #giveUp(origin: string, failure: FailedTry, tries: number, reason: GivenUpReason): Response {
     this.#settings.observe?.({ type: 'given-up', origin, tries, reason, ...statusOf(failure) })
     const { response, error, said } = failure
     if (response === undefined) throw error
@@ -156,6 +156,6 @@ function shouldRetry({ headers }: Response): boolean | undefined {
   return text === 'true' ? true : text === 'false' ? false : undefined
 }
 
-function statusOf({ response }: Failure): { readonly status?: number } {
+function statusOf({ response }: FailedTry): { readonly status?: number } {
   return response === undefined ? {} : { status: response.status }
 }

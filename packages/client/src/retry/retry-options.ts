@@ -87,7 +87,10 @@ const OFF: OptionCheck = /* @__PURE__ */ that('false', (value) => value === fals
 
 const OPTIONS: OptionCheck = /* @__PURE__ */ objectOf<RetryOptions>({
   tries: /* @__PURE__ */ wholeFrom(1, 100),
-  maxWaitMs: /* @__PURE__ */ that('milliseconds, 0 or more', (value) => Number(value) >= 0),
+  maxWaitMs: /* @__PURE__ */ that(
+    'milliseconds, 0 or more',
+    (value) => typeof value === 'number' && value >= 0,
+  ),
   maxWaiting: /* @__PURE__ */ wholeFrom(0),
   statuses: /* @__PURE__ */ listOf(wholeFrom(300, 599)),
   methods: /* @__PURE__ */ listOf(textCheck),
@@ -99,7 +102,7 @@ const OPTIONS: OptionCheck = /* @__PURE__ */ objectOf<RetryOptions>({
   throttle: /* @__PURE__ */ anyOf(
     OFF,
     objectOf<ThrottleOptions>({
-      k: that('a number above 1', (value) => Number(value) > 1),
+      k: that('a number above 1', (value) => typeof value === 'number' && value > 1),
       minimum: wholeFrom(0),
     }),
   ),

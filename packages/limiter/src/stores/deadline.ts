@@ -29,13 +29,18 @@ export function isLate(error: unknown): boolean {
 export class Deadline {
   readonly #ms: number
   readonly #now: () => number
+  readonly #what: string
   #queue: WaitingPromise[] = []
   #timing = false
 
-  /** @param now monotonic milliseconds */
-  constructor(ms: number, now: () => number) {
+  /**
+   * @param now monotonic milliseconds
+   * @param what is waited for, as the error names it
+   */
+  constructor(ms: number, now: () => number, what = 'the store') {
     this.#ms = ms
     this.#now = now
+    this.#what = what
   }
 
   /** The promise's own outcome, or a LateError when that takes too long; what comes later is ignored. */
@@ -75,7 +80,7 @@ export class Deadline {
 
   #reject(over: readonly WaitingPromise[]): void {
     for (const { done, reject } of over) {
-      if (!done) reject(new LateError(`the store did not answer within ${this.#ms} ms`))
+      if (!done) reject(new LateError(`${this.#what} did not answer within ${this.#ms} ms`))
     }
   }
 }

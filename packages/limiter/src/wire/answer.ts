@@ -40,6 +40,16 @@ export interface AnswerBody extends FiguresBody {
   readonly status?: 403 | 429 | 503
   /** On a refusal: why. */
   readonly reason?: RefusalReason
+  /**
+   * On a refusal: milliseconds for which asking the same again is refused and changes nothing, so that a client may
+   * repeat the answer by itself. Absent where that is not known, or each request must be seen.
+   */
+  readonly repeatableMs?: number
+  /**
+   * On an admission: milliseconds for which units that are reserved by the same question may be granted by the client
+   * itself: until the window ends in which they are charged. Absent where each request must be asked.
+   */
+  readonly leaseMs?: number
   /** What the caller's own client should be sent. */
   readonly headers: Readonly<Record<string, string>>
 }
@@ -66,7 +76,14 @@ const POLICY = openFields<PolicyBody>(FIGURES, {
   missingKey: ALWAYS,
 })
 
-type OptionalField = 'passedOver' | 'priority' | 'status' | 'reason' | 'upstreamHeaders'
+type OptionalField =
+  | 'passedOver'
+  | 'priority'
+  | 'status'
+  | 'reason'
+  | 'upstreamHeaders'
+  | 'repeatableMs'
+  | 'leaseMs'
 
 /** The fields of an answer, for every answer that has them. */
 export const ANSWER_FIELDS: {
@@ -80,6 +97,8 @@ export const ANSWER_FIELDS: {
     upstreamHeaders: map(ANY_TEXT),
     status: exactly(403, 429, 503),
     reason: exactly('quota', 'block', 'store', 'missing-key'),
+    repeatableMs: FINITE,
+    leaseMs: FINITE,
   },
 }
 
@@ -149,7 +168,7 @@ export function readBatchAnswer(value: unknown): readonly (AnswerBody | ProblemB
  * decisionFrom(readAnswer(await response.json())).remaining
  */
 export function decisionFrom(body: AnswerBody): Decision {
-  const { headers, upstreamHeaders, status, reason, passedOver, ...answer } = body
+  const { headers, upstreamHeaders, status, reason, passedOver, repeatableMs, leaseMs, ...answer } = body
   return { ...answer, ...limitsOf(answer), policies: answer.policies.map(policyFrom) }
 }
 

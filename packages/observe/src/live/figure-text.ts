@@ -67,6 +67,21 @@ export function durationText(ms: number | null): string {
 }
 
 /**
+ * The name of a policy. Middleware with one limit calls it `default`: then its own name says more.
+ * @example
+ * policyWords({ domain: 'login', policy: 'default' }) // 'login · default'
+ */
+export function policyWords({
+  domain,
+  policy,
+}: {
+  readonly domain: string
+  readonly policy: string
+}): string {
+  return policy === 'default' ? `${domain} · ${policy}` : policy
+}
+
+/**
  * The key of a limit that all requests share has no text.
  * @example
  * keyWords('') // '(everyone)'

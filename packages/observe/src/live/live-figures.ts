@@ -1,18 +1,19 @@
-import type { Observer } from '@sluice/limiter/events'
+import { type Observer, observerOf } from '@sluice/limiter/events'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import type { PolicyTally, Tallies } from '../metrics/tallies.ts'
 import type { WatchedStore } from '../store-fails.ts'
 import { Fullness } from './fullness.ts'
 import { LatencyCounts } from './latency-counts.ts'
-import type { LiveHistory, LivePolicy, LiveRequests, LiveSecond } from './live-second.ts'
+import type { LiveHistory, LivePolicy, LiveRequests, LiveRulebook, LiveSecond } from './live-second.ts'
 import { LiveWindow, overLimit } from './live-window.ts'
 
 const MOST_POLICIES = 200
+const OBSERVED = ['decided', 'answered', 'store-answered', 'store-failed'] as const
 
 /** What is in force, and why the files are not, if they are not. */
 export interface RulesState {
   /** `since` is in milliseconds since the epoch. */
-  readonly live: { readonly version: string; readonly since: number } | undefined
+  readonly live: Omit<LiveRulebook, 'mistake'> | undefined
   readonly failure: { readonly message: string } | undefined
 }
 
@@ -46,14 +47,17 @@ export class LiveFigures {
   constructor(parts: LiveParts) {
     this.#parts = parts
     this.#fullness = new Fullness(parts.counts)
+    // What was counted before is of no second.
+    this.#totals = this.#sums()
+    this.#policies()
   }
 
-  readonly observe: Observer = (event) => {
+  readonly observe: Observer = observerOf(OBSERVED, (event) => {
     if (event.type === 'decided') this.#fullness.observe(event)
     else if (event.type === 'answered') this.#latency.add(event.ms)
     else if (event.type === 'store-answered') this.#storeLatency.add(event.ms)
     else if (event.type === 'store-failed') this.#failures++
-  }
+  })
 
   get history(): LiveHistory {
     return { rows: this.#window.rows, seconds: this.#window.seconds }
@@ -71,7 +75,12 @@ export class LiveFigures {
       totals,
       latency: this.#latency.take(),
       store: this.#store(),
-      rules: { version: live?.version ?? '', since: live?.since ?? 0, mistake: failure?.message ?? null },
+      rules: {
+        version: live?.version ?? '',
+        since: live?.since ?? 0,
+        mistake: failure?.message ?? null,
+        ...(live?.origin !== undefined && { origin: live.origin }),
+      },
       policies: policies.slice(0, MOST_POLICIES),
       policiesLeftOut: Math.max(0, policies.length - MOST_POLICIES),
     }
@@ -117,7 +126,7 @@ export class LiveFigures {
     const failures = this.#failures
     this.#failures = 0
     return {
-      kind: store.async ? 'shared' : 'memory',
+      kind: store?.async === true || fallback !== undefined ? 'shared' : 'memory',
       breaker: fallback?.state ?? null,
       failures,
       latency: this.#storeLatency.take(),

@@ -43,6 +43,8 @@ export interface LiveRulebook {
   readonly since: number
   /** Why the files, as they are now, are not in force; null if they are. */
   readonly mistake: string | null
+  /** `app`: there are no files, the limits are those of an app that have decided a request; `version` is their number. */
+  readonly origin?: 'app'
 }
 
 export interface LivePolicy {

@@ -1,5 +1,5 @@
 import type { OffenderList } from '@sluice/limiter/offenders'
-import { keyWords, shareText, wholeText } from './figure-text.ts'
+import { keyWords, policyWords, shareText, wholeText } from './figure-text.ts'
 import type { LiveStore } from './live-second.ts'
 import { decisionsOf, type LiveSummary } from './live-window.ts'
 
@@ -32,7 +32,7 @@ function refusals({ all, denied, policies }: LiveSummary, lists: readonly Offend
     ?.denied.keys.find(({ atLeast }) => atLeast > 0)
   const others = policies.filter(({ limited }) => limited > 0).length - 1
   return [
-    { name: worst.policy },
+    { name: policyWords(worst) },
     ` refused ${shareText(worst.limited, decisionsOf(worst))} of its requests in the last minute`,
     ...(top === undefined ? [] : [', most of all from ', { name: keyWords(top.key) }]),
     others > 0 ? `; ${others} other limit${others === 1 ? '' : 's'} refused too.` : '.',
@@ -42,7 +42,11 @@ function refusals({ all, denied, policies }: LiveSummary, lists: readonly Offend
 function wouldRefuse(policies: LiveSummary['policies']): VerdictPart[] {
   const watched = policies.find(({ shadow }) => shadow > 0)
   if (watched === undefined) return []
-  return [' ', { name: watched.policy }, `, in shadow mode, would have refused ${wholeText(watched.shadow)}.`]
+  return [
+    ' ',
+    { name: policyWords(watched) },
+    `, in shadow mode, would have refused ${wholeText(watched.shadow)}.`,
+  ]
 }
 
 function storeText({ kind, breaker, failures }: LiveStore): string {

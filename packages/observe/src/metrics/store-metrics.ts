@@ -1,4 +1,4 @@
-import type { Event, Observer } from '@sluice/limiter/events'
+import { type Event, type Observer, observerOf } from '@sluice/limiter/events'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { storeFails, type WatchedStore } from '../store-fails.ts'
@@ -9,14 +9,19 @@ const BREAKER_STATES = ['closed', 'open', 'probing'] as const
 
 /**
  * How the store is.
+ * @param fails whether it does, as it is asked at each scrape
  * @returns the observer that the figures are made of
  * @example
  * add(reportStore({ store }, [registry]))
  */
-export function reportStore(stores: WatchedStore, registers: Registry[]): Observer {
+export function reportStore(
+  stores: WatchedStore,
+  registers: Registry[],
+  fails: () => Promise<boolean> = () => storeFails(stores),
+): Observer {
   const { store, fallback } = stores
   if (store instanceof MemoryStore) reportMemory(store, registers)
-  if (fallback !== undefined) reportBreaker(stores, registers)
+  if (fallback !== undefined) reportBreaker(stores, registers, fails)
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers })
   const answers = new Histogram({
     name: 'sluice_store_answer_duration_seconds',
@@ -40,14 +45,15 @@ export function reportStore(stores: WatchedStore, registers: Registry[]): Observ
     'sluice_store_prefetched_requests_total',
     'Requests granted from units taken ahead, without asking the store',
   )
-  return (event: Event) => {
+  const types = ['store-answered', 'store-failed', 'repeated', 'prefetched'] as const
+  return observerOf(types, (event: Event) => {
     if (event.type === 'store-answered') answers.observe(event.ms / 1_000)
     else if (event.type === 'store-failed') {
       failures.inc()
       if (event.late === true) timeouts.inc()
     } else if (event.type === 'repeated') repeated.inc()
     else if (event.type === 'prefetched') prefetched.inc()
-  }
+  })
 }
 
 function reportMemory(store: MemoryStore, registers: Registry[]): void {
@@ -68,11 +74,11 @@ function reportMemory(store: MemoryStore, registers: Registry[]): void {
   })
 }
 
-function reportBreaker(stores: WatchedStore, registers: Registry[]): void {
+function reportBreaker(stores: WatchedStore, registers: Registry[], look: () => Promise<boolean>): void {
   let looking: Promise<boolean> | undefined
   // Of one scrape: the look itself changes the breaker.
   const fails = (): Promise<boolean> => {
-    looking ??= storeFails(stores).finally(() => {
+    looking ??= look().finally(() => {
       looking = undefined
     })
     return looking

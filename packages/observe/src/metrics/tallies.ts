@@ -1,6 +1,6 @@
 import type { PolicyFigures } from '@sluice/limiter'
 import { type Decision, receiptOf } from '@sluice/limiter/decide'
-import type { Event, Observer } from '@sluice/limiter/events'
+import { type Event, type Observer, observerOf } from '@sluice/limiter/events'
 import { BucketCounts } from './bucket-counts.ts'
 
 /** What became of requests at one policy. */
@@ -48,9 +48,10 @@ export const REMAINING_BUCKETS: readonly number[] = [0, 0.05, 0.1, 0.2, 0.4, 0.6
 /** Of how many decisions of a policy one is looked at, on average. */
 export const REMAINING_ONE_IN = 10
 
-/** Policies counted apart, over all domains. */
+/** Domains, and policies of them all, that are counted apart. */
+const MOST_DOMAINS = 1_000
 const MOST_POLICIES = 10_000
-/** Under which all others are counted: those beyond {@link MOST_POLICIES}, and limits that requests bring themselves. */
+/** Under which all others are counted: those beyond that, and limits that requests bring themselves. */
 const OTHERS = 'others'
 
 /**
@@ -75,22 +76,23 @@ export class Tallies {
     this.#random = random
   }
 
-  readonly observe: Observer = (event: Event) => {
-    if (event.type === 'key-missing') this.#policy(event.domain, event.policy).keyMissing++
+  readonly observe: Observer = observerOf(['decided', 'key-missing'], (event: Event) => {
+    if (event.type === 'key-missing') this.#policy(this.#reported(event.domain), event.policy).keyMissing++
     else if (event.type === 'decided' && !event.peek) {
       const { allowed, policies, degraded } = event.decision
-      const domain = this.#domain(event.domain)
+      const name = this.#reported(event.domain)
+      const domain = this.domains.get(name)!
       domain[allowed ? 'allowed' : 'denied']++
       if (degraded) domain.degraded++
       for (let i = 0; i < policies.length; i++) {
         const figures = policies[i]!
-        const tally = this.#policy(event.domain, figures.policy)
+        const tally = this.#policy(name, figures.policy)
         count(tally, figures, degraded)
         if (tookTheLast(event.decision, i)) tally.exhausted++
         this.#noteRemaining(tally, figures)
       }
     }
-  }
+  })
 
   #noteRemaining(tally: PolicyTally, { remaining, limit }: PolicyFigures): void {
     if (remaining === null || limit === 0) return // not known, and no share of nothing
@@ -103,10 +105,12 @@ export class Tallies {
     tally.untilNoted = Math.floor(this.#random() * (2 * REMAINING_ONE_IN - 1))
   }
 
-  #domain(domain: string): DomainTally {
-    const tally = this.domains.get(domain) ?? { allowed: 0, denied: 0, degraded: 0 }
-    this.domains.set(domain, tally)
-    return tally
+  /** The name under which a domain is counted. */
+  #reported(domain: string): string {
+    if (this.domains.has(domain)) return domain
+    const name = this.domains.size < MOST_DOMAINS ? domain : OTHERS
+    if (!this.domains.has(name)) this.domains.set(name, { allowed: 0, denied: 0, degraded: 0 })
+    return name
   }
 
   #policy(domain: string, policy: string): PolicyTally {

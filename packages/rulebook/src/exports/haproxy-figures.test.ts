@@ -15,7 +15,7 @@ interface Entry {
 
 /** Some hours of a public web server, sorted by time; its clock has whole seconds. */
 function logOf(name: string): Entry[] {
-  const lines = gunzipSync(readFileSync(join(ROOT, 'packages/cli/fixtures/traces', name)))
+  const lines = gunzipSync(readFileSync(join(ROOT, 'packages/lab/fixtures/traces', name)))
     .toString('latin1')
     .split('\n')
   const entries = lines.flatMap((line) => {

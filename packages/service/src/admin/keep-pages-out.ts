@@ -1,11 +1,9 @@
 import { isIP } from 'node:net'
 import { ConfigError } from '@sluice/limiter'
+import { foreignPage, LOOPBACK } from '@sluice/observe/parts'
 import type { ListenAddress } from '../address.ts'
 import type { App } from '../app.ts'
-import { HttpError } from '../problem.ts'
 
-/** Everyone's name for the machine itself, where the listener takes connections from it. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|::1)$/
 const NAME = /^(?!-)[\w-]{1,63}(?:\.[\w-]{1,63})*$/
 
 /**
@@ -29,32 +27,12 @@ export function ownNames({ host }: ListenAddress, more: readonly string[] = []):
     names.has(asked) || (onLoopback && LOOPBACK.test(asked)) || (everywhere && isIP(asked) !== 0)
 }
 
-/**
- * Refuses what a page in an operator's browser can send: requests under a name that is not the listener's, from another
- * origin, and calls that change something without `content-type: application/json`, which no form can send.
- */
+/** Refuses what a page in an operator's browser can send: see {@link foreignPage}. */
 export function keepPagesOut(app: App, isOwn: (host: string) => boolean): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { host, origin, 'content-type': type = '' } = request.headers
-    if (!isOwn(hostOf(host ?? '')))
-      return done(new HttpError(421, 'the header host is none of this listener’s names; see --admin-host'))
-    // Where a proxy in front speaks TLS, the dashboard's own origin is one of https; no proxy is reached as localhost.
-    const schemes = LOOPBACK.test(hostOf(host ?? '')) ? ['http'] : ['http', 'https']
-    const ownOrigins = schemes.map((scheme) => `${scheme}://${host?.toLowerCase()}`)
-    if (origin !== undefined && !ownOrigins.includes(origin.toLowerCase()))
-      return done(new HttpError(403, 'requests of pages from elsewhere are refused (origin)'))
-    const changes = request.method !== 'GET' && request.method !== 'HEAD'
-    if (changes && request.routeOptions.url !== undefined && !/^application\/json\s*(?:;|$)/i.test(type))
-      return done(new HttpError(415, 'send content-type: application/json'))
-    done()
+  app.addHook('onRequest', ({ method, headers, routeOptions }, _reply, done) => {
+    const { host, origin, 'content-type': contentType } = headers
+    const fault = foreignPage({ method, host, origin, contentType }, isOwn, '--admin-host')
+    // What is not there, or not taken, says so itself.
+    done(fault?.statusCode === 415 && routeOptions.url === undefined ? undefined : fault)
   })
-}
-
-/** Without port and brackets, in lower case. */
-function hostOf(header: string): string {
-  return header
-    .replace(/:\d*$/, '')
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
-    .toLowerCase()
 }

@@ -1,7 +1,12 @@
-import type { LiveSecond } from '@sluice/observe/live'
-import type { LiveFigures } from '@sluice/observe/parts'
+import {
+  type EventSource,
+  type EventStreams,
+  type LiveFigures,
+  liveCall,
+  nodeSink,
+} from '@sluice/observe/parts'
+import type { FastifyReply } from 'fastify'
 import type { App } from '../app.ts'
-import { type EventStreams, eventText } from './event-streams.ts'
 
 /** What the streams are fed by. */
 export interface LiveStream {
@@ -13,14 +18,15 @@ export interface LiveStream {
 
 /** `GET /v1/live`: server-sent events, first `history`, then `second` for every second. */
 export function liveRoute(app: App, { figures, streams }: LiveStream): void {
-  let sent: LiveSecond | undefined
-  let text = ''
-  app.get('/v1/live', (_request, reply) => {
-    streams.add(reply, eventText('history', figures.history), () => {
-      const last = figures.history.seconds.at(-1)
-      if (last !== sent) text = eventText('second', last) // once for all streams
-      sent = last
-      return text
-    })
-  })
+  const call = liveCall(figures)
+  app.get('/v1/live', (_request, reply) => sendStream(streams, reply, call()))
+}
+
+/** Answers with a stream. @throws HttpError where there are too many */
+export function sendStream(streams: EventStreams, reply: FastifyReply, source: EventSource): void {
+  streams.add(() => {
+    const headers = reply.getHeaders() as Record<string, string>
+    reply.hijack()
+    return nodeSink(reply.raw, headers)
+  }, source)
 }

@@ -8,20 +8,20 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { ConfigError, StoreError } from '@sluice/limiter/errors'
-import { BadQuestion, UnknownDomain } from '@sluice/limiter/pipeline'
+import { ConfigError } from '@sluice/limiter/errors'
 import { startTimer } from '@sluice/limiter/time'
 import type { GrpcAddress } from '../address.ts'
 import type { Readiness } from '../admin/health.ts'
 import type { Log } from '../app.ts'
 import type { AuthorizationCheck } from '../auth/ext-authz.ts'
-import { OperationError } from '../operations/operation-error.ts'
 import type { Assignments } from '../rlqs/assignments.ts'
 import type { QuotaCall } from '../rlqs/stream.ts'
 import { withinMsOf } from '../rls/deadline.ts'
 import type { ShouldRateLimit } from '../rls/handler.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import { fileCredentials, type TlsFiles } from './certificates.ts'
 import { definitions, serviceOf } from './definitions.ts'
+import { failureOf } from './failure.ts'
 import { healthService } from './health.ts'
 import { reflection } from './reflection.ts'
 
@@ -30,6 +30,7 @@ export interface GrpcParts {
   readonly assignments: Assignments
   readonly authorizationCheck: AuthorizationCheck
   readonly readiness: Readiness
+  readonly telemetry?: Telemetry | undefined
   readonly log: Log
   /** Milliseconds for a decision, where the caller does not say how long it waits. */
   readonly deadlineMs: number
@@ -75,8 +76,8 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
   const all = definitions()
   const add = (name: string, implementation: UntypedServiceImplementation): void =>
     server.addService(serviceOf(all, name), implementation)
-  add(RLS, { ShouldRateLimit: boundedCall(parts, parts.shouldRateLimit) })
-  add(AUTHORIZATION, { Check: boundedCall(parts, parts.authorizationCheck) })
+  add(RLS, { ShouldRateLimit: boundedCall(parts, `${RLS}/ShouldRateLimit`, parts.shouldRateLimit) })
+  add(AUTHORIZATION, { Check: boundedCall(parts, `${AUTHORIZATION}/Check`, parts.authorizationCheck) })
   add(RLQS, { StreamRateLimitQuotas: quotaStream(parts) })
   add(HEALTH, healthService(parts.readiness))
   const named = [RLS, AUTHORIZATION, RLQS, HEALTH, ...REFLECTIONS]
@@ -115,7 +116,8 @@ export function grpcServer(parts: GrpcParts): GrpcServer {
 
 /** A call that is answered in the time for which its caller waits. */
 function boundedCall<Request, Response>(
-  { deadlineMs, tls, log }: GrpcParts,
+  { deadlineMs, tls, log, telemetry }: GrpcParts,
+  method: string,
   decide: (request: Request, withinMs: number) => Promise<Response>,
 ): handleUnaryCall<Request, Response> {
   return (call, answer) => {
@@ -125,9 +127,15 @@ function boundedCall<Request, Response>(
       return
     }
     const within = withinMsOf(call.getDeadline(), call.metadata, deadlineMs, Date.now())
-    decide(call.request, within).then(
+    const asked = (): Promise<Response> => decide(call.request, within)
+    const answered = telemetry === undefined ? asked() : telemetry.watchCall(method, call.metadata, asked)
+    answered.then(
       (response) => answer(null, response),
-      (error) => answer(failure(error, log)),
+      (error) => {
+        const failure = failureOf(error)
+        if (failure.code === status.INTERNAL) log.error({ err: error }, 'a call failed')
+        answer(failure)
+      },
     )
   }
 }
@@ -149,16 +157,6 @@ function refusedName(
   return names.some((name) => name.replace(/^\w+(?: Address)?:/, '') === wanted)
     ? undefined
     : 'the certificate does not have the name that this service asks for'
-}
-
-/** An error in words for the caller; a fault of the service's own reveals nothing. */
-function failure(error: unknown, log: Log): { code: status; details: string } {
-  if (error instanceof OperationError || error instanceof BadQuestion)
-    return { code: status.INVALID_ARGUMENT, details: error.message }
-  if (error instanceof UnknownDomain) return { code: status.NOT_FOUND, details: error.message }
-  if (error instanceof StoreError) return { code: status.UNAVAILABLE, details: 'the store does not answer' }
-  log.error({ err: error }, 'a call failed')
-  return { code: status.INTERNAL, details: 'the service failed; its log says how' }
 }
 
 function unreachable(at: string, cause: Error): ConfigError {

@@ -41,6 +41,8 @@ export const ANSWER_SCHEMA: Readonly<Record<keyof AnswerBody, Schema>> = {
   priority: TEXT_SCHEMA,
   status: { type: 'integer' },
   reason: TEXT_SCHEMA,
+  repeatableMs: NUMBER_SCHEMA,
+  leaseMs: NUMBER_SCHEMA,
   headers: HEADERS_SCHEMA,
   upstreamHeaders: HEADERS_SCHEMA,
 }

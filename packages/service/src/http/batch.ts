@@ -1,13 +1,15 @@
 import { Readable } from 'node:stream'
 import type { Decision } from '@sluice/limiter'
 import type { Reply } from '@sluice/limiter/pipeline'
-import { answerOf, type ProblemBody, readBatch, readPeek, readQuestion } from '@sluice/limiter/wire'
+import { type ProblemBody, readBatch, readPeek, readQuestion } from '@sluice/limiter/wire'
 import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
 import { problemBodyOf } from '../problem.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import { Turns } from '../turns.ts'
 import { ANSWER_SCHEMA, type Schema } from './answer.ts'
+import { answerToClient } from './unasked.ts'
 
 /** An answer, or the problem with the request that stood there: only an answer has `allowed`. */
 const ITEM: Schema = {
@@ -27,7 +29,12 @@ const MOST_AT_ONCE = 64
  * `POST /v1/check/batch`: a list of requests, each decided by itself, in order; a list of answers. It is decided as
  * fast as it is read, a few requests in each turn of the event loop.
  */
-export function batchRoute(app: App, operations: Operations, bounds: Bounds): void {
+export function batchRoute(
+  app: App,
+  operations: Operations,
+  bounds: Bounds,
+  telemetry?: Pick<Telemetry, 'carry'>,
+): void {
   const decide = async (item: unknown, peek: boolean): Promise<Reply | ProblemBody> => {
     try {
       const ask = peek ? operations.peek : operations.check
@@ -43,11 +50,13 @@ export function batchRoute(app: App, operations: Operations, bounds: Bounds): vo
     const items = readBatch(request.body, bounds)
     const write = reply.compileSerializationSchema(ITEM)
     const refusals: Decision[] = []
+    const within = telemetry?.carry()
     const answer = async (item: unknown): Promise<string> => {
-      const answered = await decide(item, peek)
+      const asked = (): Promise<Reply | ProblemBody> => decide(item, peek)
+      const answered = await (within === undefined ? asked() : within(asked))
       if (!('decision' in answered)) return write({ ...answered })
       if (!answered.decision.allowed && !peek) refusals.push(answered.decision)
-      return write({ ...answerOf(answered) })
+      return write({ ...answerToClient(answered) })
     }
     // Whoever does not read the answer holds the memory of the request.
     let held = false

@@ -51,6 +51,7 @@ describe('a decision', () => {
         },
       ],
       degraded: false,
+      leaseMs: 60_000,
       headers: { 'RateLimit-Policy': '"login";q=2;w=60', RateLimit: '"login";r=1;t=60' },
     })
   })

@@ -1,8 +1,9 @@
-import { type AnswerBody, answerOf, readPeek, readQuestion } from '@sluice/limiter/wire'
+import { type AnswerBody, readPeek, readQuestion } from '@sluice/limiter/wire'
 import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
 import { ANSWER_SCHEMA } from './answer.ts'
+import { answerToClient } from './unasked.ts'
 
 /** `POST /v1/check`: 200 for a decision, whatever it is. */
 export function checkRoute(app: App, { check, peek, hold }: Operations, bounds: Bounds): void {
@@ -13,7 +14,7 @@ export function checkRoute(app: App, { check, peek, hold }: Operations, bounds: 
       const looks = readPeek(query)
       const reply = await (looks ? peek : check)(readQuestion(body, bounds))
       if (!looks) await hold([reply.decision])
-      return answerOf(reply)
+      return answerToClient(reply)
     },
   )
 }

@@ -5,6 +5,7 @@ import { isAuthUrl } from '../auth/auth-target.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
 import type { ShouldRateLimit } from '../rls/handler.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import { batchRoute } from './batch.ts'
 import { checkRoute } from './check.ts'
 import { rateLimitRoutes } from './rate-limit-json.ts'
@@ -16,6 +17,7 @@ export interface HttpParts {
   readonly auth: Pick<AuthParts, 'options' | 'domains'>
   readonly shouldRateLimit: ShouldRateLimit
   readonly readiness: Readiness
+  readonly telemetry?: Telemetry | undefined
   readonly bounds: Bounds
   readonly log: Log
   /** Whether the service is on its way out. */
@@ -26,8 +28,9 @@ export interface HttpParts {
 export function httpApp(parts: HttpParts): App {
   const { operations, auth, bounds, log, stopping } = parts
   const app = createApp(bounds, log, stopping, (url) => (isAuthUrl(url) ? AUTH_ROUTE : url))
+  parts.telemetry?.watchHttp(app)
   checkRoute(app, operations, bounds)
-  batchRoute(app, operations, bounds)
+  batchRoute(app, operations, bounds, parts.telemetry)
   reserveRoute(app, operations, bounds)
   settleRoutes(app, operations, bounds)
   authRoute(app, { ...auth, operations, log })

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { SluiceError } from '@sluice/limiter'
-import type { Event, Observer } from '@sluice/limiter/events'
+import { type Event, type EventType, type Observer, observerOf } from '@sluice/limiter/events'
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
 
 export const LOG_LEVELS: readonly LevelWithSilent[] = [
@@ -76,11 +76,13 @@ const FORGETS_AFTER = 1_000
 export function logEvents(log: Logger): Observer {
   const debugs = log.isLevelEnabled('debug')
   const logStore = storeLog(log)
-  return (event) => {
+  const types: EventType[] = ['store-failed', 'store-answered', 'breaker', 'reloaded']
+  if (debugs) types.push('decided', 'key-missing')
+  return observerOf(types, (event) => {
     logStore(event)
     if (event.type === 'reloaded') logReload(log, event)
     if (debugs) debug(log, event)
-  }
+  })
 }
 
 function storeLog(log: Logger): Observer {

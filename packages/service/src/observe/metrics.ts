@@ -1,13 +1,13 @@
-import { everyObserver, type Observer } from '@sluice/limiter/events'
+import type { Observer } from '@sluice/limiter/events'
 import {
   keptCounter,
   reportDecisions,
+  reportDurations,
   reportStore,
-  SECONDS_BUCKETS,
   type Tallies,
   type WatchedStore,
 } from '@sluice/observe/parts'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { LiveRules } from '../rules/live-rules.ts'
 import { versionOf } from '../version.ts'
 import { reportRules } from './rules-metrics.ts'
@@ -15,7 +15,7 @@ import { reportRules } from './rules-metrics.ts'
 /** What Prometheus reads, and the events that it is made of. */
 export interface Metrics {
   readonly registry: Registry
-  readonly observe: Observer
+  readonly observers: readonly Observer[]
 }
 
 export interface MetricsParts {
@@ -43,21 +43,10 @@ export function createMetrics({ tallies, stores, rules, droppedLines }: MetricsP
     help: 'Lines of the log that were dropped, because it is read too slowly',
     rows: () => [[{}, droppedLines()]],
   })
-  const { observe, add } = everyObserver()
-  add(reportDurations(registers), reportStore(stores, registers), reportRules(rules, registers))
-  return { registry, observe }
-}
-
-function reportDurations(registers: Registry[]): Observer {
-  const duration = new Histogram({
-    name: 'sluice_decision_duration_seconds',
-    help: 'Time from a question to its answer, without the network; layer is edge for proxies, service for applications',
-    labelNames: ['layer'],
-    buckets: SECONDS_BUCKETS,
-    registers,
-  })
-  for (const layer of ['edge', 'service']) duration.zero({ layer })
-  return (event) => {
-    if (event.type === 'answered') duration.observe({ layer: event.layer }, event.ms / 1_000)
-  }
+  const observers = [
+    reportDurations(registers, ['edge', 'service']),
+    reportStore(stores, registers),
+    reportRules(rules, registers),
+  ]
+  return { registry, observers }
 }

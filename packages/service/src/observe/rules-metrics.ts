@@ -1,4 +1,4 @@
-import type { Observer } from '@sluice/limiter/events'
+import { type Observer, observerOf } from '@sluice/limiter/events'
 import { keptGauge } from '@sluice/observe/parts'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { LiveRules } from '../rules/live-rules.ts'
@@ -39,11 +39,11 @@ export function reportRules(
     },
   })
   for (const result of ['changed', 'unchanged', 'refused']) reloads.inc({ result }, 0)
-  return (event) => {
+  return observerOf(['reloaded'], (event) => {
     if (event.type !== 'reloaded') return
     const { result } = event
     reloads.inc({ result })
     works.set(result === 'refused' ? 0 : 1)
     if (result !== 'refused') since.setToCurrentTime()
-  }
+  })
 }

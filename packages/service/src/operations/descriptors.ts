@@ -48,6 +48,8 @@ export interface DescriptorParts extends DescriptorModes {
   readonly store: Store
   readonly fallback?: FallbackStore | undefined
   readonly observe: Observer
+  /** Keeps the request that is served now, for what it does after it has waited. */
+  readonly carry?: (() => <T>(go: () => T) => T) | undefined
 }
 
 /** Limits that were looked at first: so many are remembered. */
@@ -65,7 +67,7 @@ const MOST_LOOKED_AT = 10_000
 export function descriptorDecider(
   parts: DescriptorParts,
 ): (question: DescriptorQuestion) => Promise<DescriptorReply> {
-  const { pipeline, store, observe } = parts
+  const { pipeline, store, observe, carry = () => (go) => go() } = parts
   const looks = new Looks()
   const roles = new RoleRules(parts)
   /** Namespaces. */
@@ -139,6 +141,7 @@ export function descriptorDecider(
 
   return async (question) => {
     const { domain, descriptors, cost, withinMs } = question
+    const within = carry()
     const began = performance.now()
     const left = (): number => Math.max(1, withinMs - (performance.now() - began))
     const { matched, known } = match(pipeline, question)
@@ -151,7 +154,7 @@ export function descriptorDecider(
       outcome,
       looked,
     )
-    if (known) observe({ type: 'decided', domain, decision, peek: looked && outcome.allowed })
+    if (known) within(() => observe({ type: 'decided', domain, decision, peek: looked && outcome.allowed }))
     await debit(decided, outcome)
     await refund(steps, decided.length > 0 ? outcome.at : undefined, left)
     const after =

@@ -3,10 +3,11 @@ import { bindingStep, type Decision, tarpitOf } from '@sluice/limiter/decide'
 import type { AnsweredLayer, Observer } from '@sluice/limiter/events'
 import { type Timers, WaitingRoom } from '@sluice/limiter/gate'
 import type { Pipeline, Question, Reply } from '@sluice/limiter/pipeline'
+import type { KeyVerbs } from '@sluice/observe/parts'
 import type { LiveRules, Reload } from '../rules/live-rules.ts'
 import type { Stores } from '../stores.ts'
 import { TurnEnd } from '../turn-end.ts'
-import { blockKey, type KeyFigures, type NamedKey, peekKey, resetKey } from './one-key.ts'
+import { oneKeyVerbs } from './one-key.ts'
 import { type ReservationIds, reservationIds } from './reservation-id.ts'
 import { type ReservedAnswer, reserve } from './reserve.ts'
 import { type ActualCosts, settle } from './settle.ts'
@@ -17,7 +18,7 @@ import { type CheckWithin, checkWithin } from './within.ts'
  * the answer. Requests are decided in the order in which they are asked. Faults are thrown as OperationError,
  * BadQuestion, UnknownDomain or StoreError.
  */
-export interface Operations {
+export interface Operations extends KeyVerbs {
   check(question: Question): Promise<Reply>
   /** The same for a proxy, which waits for `ms` milliseconds: rules then go by their `on_store_error`. */
   checkWithin(question: Question, ms: number): Promise<Reply>
@@ -30,12 +31,6 @@ export interface Operations {
   hold(decisions: readonly Decision[]): Promise<void>
   /** Forgets what a request's keys have used. @returns the names of the policies */
   reset(question: Question): Promise<readonly string[]>
-  /** The same for one key of one policy, by every quota of it. */
-  resetKey(named: NamedKey): Promise<readonly string[]>
-  /** What the key's next request of cost 1 would be answered, by each quota of the policy; nothing is charged. */
-  peekKey(named: NamedKey): Promise<readonly KeyFigures[]>
-  /** Refuses a key for a duration (milliseconds or text), or (0) ends its block, in a policy that can block. */
-  blockKey(named: NamedKey, duration: number | string): Promise<void>
   /** Reads the rulebook again. With a mistake in it the rules in force stay. */
   reload(): Promise<Reload>
 }
@@ -47,6 +42,8 @@ export interface OperationParts {
   /** Encrypts the ids of reservations: see ServiceOptions. */
   readonly secret?: string | undefined
   readonly observe: Observer
+  /** Keeps the request that is served now, for what it does after it has waited. */
+  readonly carry?: (() => <T>(go: () => T) => T) | undefined
   /** How long refusals are held back by limits that do not say: milliseconds or text. Default: not at all. */
   readonly tarpit?: number | string | undefined
   readonly timers?: Timers | undefined
@@ -59,7 +56,7 @@ const MAX_HELD = 1_000
 
 /** @throws ConfigError for a tarpit above a minute */
 export function createOperations(parts: OperationParts): Operations {
-  const { pipeline, stores, rules, secret, observe, timers = globalThis as unknown as Timers } = parts
+  const { pipeline, stores, rules, secret, observe, carry, timers = globalThis as unknown as Timers } = parts
   const tarpitMs = parts.tarpit === undefined ? 0 : tarpitOf(parts.tarpit)
   const room = new WaitingRoom(MAX_HELD, timers)
   const within: CheckWithin = checkWithin({ pipeline, stores, observe, timers })
@@ -79,8 +76,10 @@ export function createOperations(parts: OperationParts): Operations {
   return {
     check: (question) =>
       timed(question, async () => {
-        if (!stores.store.async) await turn.ended() // a shared store gathers what is asked by itself
-        return pipeline.check(question)
+        if (stores.store.async) return pipeline.check(question) // it gathers what is asked by itself
+        const inRequest = carry?.()
+        await turn.ended()
+        return inRequest === undefined ? pipeline.check(question) : inRequest(() => pipeline.check(question))
       }),
     checkWithin: (question, ms) => timed(question, () => within(question, ms), 'edge'),
     peek: (question) => timed(question, () => pipeline.peek(question)),
@@ -95,9 +94,7 @@ export function createOperations(parts: OperationParts): Operations {
       if (longest > 0 && room.enter()) await room.wait(longest, parts.leaving)
     },
     reset: async (question) => pipeline.reset(question),
-    resetKey: async (named) => resetKey(pipeline, rules.live!.rules, named),
-    peekKey: async (named) => peekKey(pipeline, rules.live!.rules, named),
-    blockKey: async (named, duration) => blockKey(pipeline, rules.live!.rules, named, duration),
+    ...oneKeyVerbs(pipeline, () => rules.live!.rules),
     reload: () => rules.reload(),
   }
 }

@@ -1,4 +1,4 @@
-import type { Observer } from '@sluice/limiter/events'
+import { type Observer, observerOf } from '@sluice/limiter/events'
 import type { Rules } from '@sluice/limiter/rules'
 import { Assigner } from './assigner.ts'
 import type { RlqsOptions } from './options.ts'
@@ -39,10 +39,10 @@ export function assignmentsOf(options: RlqsOptions, rules: () => Rules): Assignm
   let ticks: NodeJS.Timeout | undefined
   return {
     assigner,
-    observe(event) {
+    observe: observerOf(['reloaded'], (event) => {
       if (event.type === 'reloaded' && event.result === 'changed')
         assigner.useRules(targetsOf(rules(), nodes))
-    },
+    }),
     start() {
       assigner.start(performance.now())
       ticks = setInterval(() => assigner.tick(performance.now()), TICK_MS).unref()

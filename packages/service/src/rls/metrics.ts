@@ -1,4 +1,4 @@
-import type { Observer } from '@sluice/limiter/events'
+import { type Observer, observerOf } from '@sluice/limiter/events'
 import { keptCounter } from '@sluice/observe/parts'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { LimitTally, RlsTallies } from './tallies.ts'
@@ -39,9 +39,9 @@ export function rlsReloads(registry: Registry): Observer {
         registers: [registry],
       }),
   )
-  return (event) => {
+  return observerOf(['reloaded'], (event) => {
     if (event.type === 'reloaded') (event.result === 'refused' ? error : success)!.inc()
-  }
+  })
 }
 
 /** What is counted for dashboards made for envoyproxy/ratelimit, under the names of its Prometheus mapping. */

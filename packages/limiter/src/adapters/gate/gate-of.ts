@@ -2,6 +2,7 @@ import { BadQuestion } from '../../bad-question.ts'
 import { type CostByName, checkedCost } from '../../core/decide/cost.ts'
 import type { Decision } from '../../core/decide/decision.ts'
 import { andThen, andThenWith, isPromise, type MaybePromise, maybePromise } from '../../maybe-promise.ts'
+import { isListening } from '../../observe/events.ts'
 import type { Key, Keys } from '../../policy-steps.ts'
 import { type Caller, type FindCaller, shownKey } from './caller/caller-key.ts'
 import type { CallerList } from './caller/caller-list.ts'
@@ -51,7 +52,7 @@ const UNREADABLE = refusedFor('bad-request')
 export function gateOf<N extends FrameworkArgs>(parts: GateParts<N>): Gate<N> {
   const { settings, source } = parts
   const { requestPropertyName: name, wallClock } = settings
-  const evaluate = evaluator(parts)
+  const evaluate = timed(evaluator(parts), settings)
   const asksBefore = hasFunctions(settings)
   /** A request that cannot be decided is its client's mistake; all else is the application's. */
   const failed = (error: unknown, incoming: IncomingRequest<N>, evaluation: Evaluation): Verdict => {
@@ -93,6 +94,28 @@ export function gateOf<N extends FrameworkArgs>(parts: GateParts<N>): Gate<N> {
   return gate
 }
 
+type Evaluate<N extends FrameworkArgs> = (
+  incoming: IncomingRequest<N>,
+  evaluation: Evaluation,
+) => MaybePromise<Verdict>
+
+/** The same, and whoever observes hears how long each answer took. */
+function timed<N extends FrameworkArgs>(
+  evaluate: Evaluate<N>,
+  { observe, name, domain = name }: GateSettings<N>,
+): Evaluate<N> {
+  if (observe === undefined) return evaluate
+  const timing: Evaluate<N> = (incoming, evaluation) => {
+    const began = performance.now()
+    return andThen(evaluate(incoming, evaluation), (verdict) => {
+      observe({ type: 'answered', domain, ms: performance.now() - began, layer: 'app' })
+      return verdict
+    })
+  }
+  return (incoming, evaluation) =>
+    isListening(observe, 'answered') ? timing(incoming, evaluation) : evaluate(incoming, evaluation)
+}
+
 /** Whether functions of the options are called before the decision. */
 function hasFunctions<N extends FrameworkArgs>(settings: GateSettings<N>): boolean {
   const { skip, key, address, cost, limit, plan, attributes, policies = {} } = settings
@@ -115,7 +138,7 @@ function evaluator<N extends FrameworkArgs>({
   watch,
   denied,
   exempt,
-}: GateParts<N>): (incoming: IncomingRequest<N>, evaluation: Evaluation) => MaybePromise<Verdict> {
+}: GateParts<N>): Evaluate<N> {
   const { skip, cost = 1, wallClock } = settings
   const verdict = verdictMaker(settings, source)
 

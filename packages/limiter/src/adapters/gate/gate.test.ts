@@ -328,7 +328,7 @@ describe('a gate', () => {
     expect(log).toHaveLength(2)
   })
 
-  it('tells an observer of every decision and every failure', async () => {
+  it('tells an observer of every decision, every answer and every failure', async () => {
     const events: Event[] = []
     const failing = storeThat(() => Promise.reject(new StoreError('gone')))
     const options: Options = {
@@ -346,8 +346,10 @@ describe('a gate', () => {
         domain: 'n',
         decision: { allowed: true, degraded: false, policies: [{ policy: 'default' }] },
       },
+      { type: 'answered', domain: 'n', layer: 'app' },
       { type: 'store-failed' },
       { type: 'decided', domain: 'n', decision: { allowed: true, degraded: true } },
+      { type: 'answered' },
     ])
   })
 

@@ -1,3 +1,5 @@
+import { diagnostics } from '../../observe/channels.ts'
+import { everyObserver } from '../../observe/events.ts'
 import { callerOf } from './caller/caller.ts'
 import { type CallerList, callerList } from './caller/caller-list.ts'
 import { proxyWarnings } from './caller/proxy-warnings.ts'
@@ -6,7 +8,7 @@ import type { FrameworkArgs } from './incoming-request.ts'
 import { limitSourceOf } from './limits/choose-source.ts'
 import type { OwnFields } from './options/fields.ts'
 import type { GateOptions } from './options/options.ts'
-import { gateSettingsOf } from './options/settings.ts'
+import { type GateSettings, gateSettingsOf } from './options/settings.ts'
 
 export type { Gate }
 
@@ -18,7 +20,7 @@ export type { Gate }
  * const { refusal } = await gate.enter(incoming)
  */
 export function createGate<N extends FrameworkArgs>(options: GateOptions<N>, more: OwnFields = {}): Gate<N> {
-  const settings = gateSettingsOf(options, more)
+  const settings = published(gateSettingsOf(options, more))
   const source = limitSourceOf(settings)
   const { denyList = [], allowList = [] } = settings
   const listed = (name: string, entries: readonly string[]): CallerList<true> | undefined =>
@@ -34,4 +36,12 @@ export function createGate<N extends FrameworkArgs>(options: GateOptions<N>, mor
     denied: listed('denyList', denyList),
     exempt: listed('allowList', allowList),
   })
+}
+
+/** A limiter that is passed in has its own observer: its decisions would be published twice. */
+function published<N extends FrameworkArgs>(settings: GateSettings<N>): GateSettings<N> {
+  if (settings.limiter !== undefined) return settings
+  const { observe } = settings
+  const channels = diagnostics()
+  return { ...settings, observe: observe === undefined ? channels : everyObserver(observe, channels).observe }
 }

@@ -290,20 +290,28 @@ export const keepCorrected: (decision: Decision, corrected: readonly CorrectedCh
 /** The instant of a decision by its store's clock, in microseconds; `undefined` as for {@link receiptOf}. */
 export const decidedAt: (decision: Decision) => number | undefined = DecisionRecord.decidedAt
 
+/** Without spreads: whoever watches reads these of each decision. */
 function policyFigures(
   { name, windowSeconds, role, soft, missingKey }: Rule,
   own: StatedFigures,
   delayMs: number,
 ): PolicyFigures {
-  return {
+  const { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, blocked } = own
+  const figures: { -readonly [Name in keyof PolicyFigures]: PolicyFigures[Name] } = {
     policy: name,
-    ...own,
+    allowed,
+    limit,
+    remaining,
+    retryAfterMs,
+    moreAfterMs,
+    resetAfterMs,
     delayMs,
     windowSeconds,
-    ...(role === 'shadow' ? { shadow: true } : role === 'deprioritize' ? { deprioritizes: true } : undefined),
-    ...(missingKey && { missingKey }),
-    ...(soft !== undefined && isKnown(own) && own.limit - own.remaining >= soft * own.limit
-      ? { soft: true }
-      : undefined),
   }
+  if (blocked) figures.blocked = true
+  if (role === 'shadow') figures.shadow = true
+  else if (role === 'deprioritize') figures.deprioritizes = true
+  if (missingKey) figures.missingKey = true
+  if (soft !== undefined && isKnown(own) && own.limit - own.remaining >= soft * own.limit) figures.soft = true
+  return figures
 }

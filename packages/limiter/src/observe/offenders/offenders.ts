@@ -8,8 +8,9 @@ import {
   objectOf,
   wholeFrom,
 } from '../../core/options.ts'
-import type { Observer } from '../events.ts'
+import { type Observer, observerOf } from '../events.ts'
 import { cutCounts, type KeyCounts, mergeCounts } from './key-counts.ts'
+import { keyHash } from './key-table.ts'
 import {
   minuteOf,
   OFFENDER_WINDOWS,
@@ -141,15 +142,16 @@ export function createOffenders(options: OffendersOptions = {}): Offenders {
       const watch = watchOf(domain, rule.name)
       if (watch === undefined) leftOut++
       else {
-        watch.all.add(key)
-        if (!outcome.figures[i]!.allowed && outcome.degraded !== true) watch.denied.add(key)
+        const hash = keyHash(key)
+        watch.all.add(key, hash)
+        if (!outcome.figures[i]!.allowed && outcome.degraded !== true) watch.denied.add(key, hash)
       }
     }
   }
   return {
-    observe(event) {
+    observe: observerOf(['decided'], (event) => {
       if (event.type === 'decided' && !event.peek) count(event.domain, event.decision)
-    },
+    }),
     list(query = {}) {
       checkCall(query, QUERY)
       const { domain, policy, window = '5m', top = 10 } = query

@@ -52,8 +52,9 @@ export class RecentCounts {
     this.#minute = minute
   }
 
-  add(key: string): void {
-    this.#present.add(key)
+  /** @param hash of the key */
+  add(key: string, hash: number): void {
+    this.#present.add(key, hash)
   }
 
   /** Goes on to a later minute. */

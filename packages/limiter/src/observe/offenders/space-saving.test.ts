@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { cutCounts, type KeyCounts, mergeCounts } from './key-counts.ts'
 import { SpaceSaving } from './space-saving.ts'
 
-const TRACES = new URL('../../../../cli/fixtures/traces/', import.meta.url)
+const TRACES = new URL('../../../../lab/fixtures/traces/', import.meta.url)
 
 /** The same numbers each time. */
 function randomFrom(seed: number): () => number {

@@ -1,11 +1,11 @@
 import { maybePromise } from '../../../maybe-promise.ts'
-import type { Observer } from '../../../observe/events.ts'
+import type { Event, Observer } from '../../../observe/events.ts'
 import type { Logger } from './options.ts'
 
 /** The same observer: its failure is logged, and is none of the request's. */
 export function harmless(observe: Observer, logger: Logger): Observer {
   const failed = (error: unknown): void => logger.error(`rate limit: observe failed (${String(error)})`)
-  return (event) => {
+  const guarded = (event: Event): void => {
     try {
       const result = maybePromise<unknown>(observe(event))
       if (result instanceof Promise) result.catch(failed)
@@ -13,4 +13,6 @@ export function harmless(observe: Observer, logger: Logger): Observer {
       failed(error)
     }
   }
+  const { types, listens } = observe
+  return Object.assign(guarded, types && { types }, listens && { listens })
 }

@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLimiter } from '@sluice/limiter'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type MockServer, startMock } from '../testing/mock-server.ts'
+import { seededRandom } from './fake-time.test-support.ts'
+import type { RetryEvent } from './retry-event.ts'
+import { retrying } from './retrying.ts'
+import { Throttled } from './throttled.ts'
+
+let mock: MockServer
+afterEach(() => mock.close())
+
+/** More than any test needs. */
+const ROOM = { requests: { algorithm: 'fixed-window', limit: 1_000_000, period: '1m' } } as const
+
+describe('Acceptance 4.3 to 4.5: fifty clients who are refused at once', () => {
+  // A stall of the machine can bring calls together that were sent apart.
+  it('come back apart, none early, and all are served', { retry: 2 }, async () => {
+    const [clients, calls] = [50, 20]
+    const waits: number[] = []
+    const observe = (event: RetryEvent): void => void (event.type === 'retried' && waits.push(event.waitMs))
+    mock = await startMock({ policies: ROOM })
+    mock.refuseAll(10_000)
+    const done = await Promise.all(
+      Array.from({ length: clients }, async (_, client) => {
+        const fetch = retrying(globalThis.fetch, { random: seededRandom(client), observe })
+        let served = 0
+        for (let call = 0; call < calls; call++) {
+          const response = await fetch(mock.url, { headers: { 'x-caller': `client ${client}` } })
+          await response.arrayBuffer()
+          if (response.status === 200) served++
+        }
+        return served
+      }),
+    )
+    expect(done).toEqual(Array(clients).fill(calls))
+    expect(mock.count.early).toBe(0)
+    expect(mock.count.received).toBeLessThanOrEqual(1.1 * clients * calls)
+    const firsts = new Map<string, number>()
+    for (const { caller, atMs, admitted } of mock.arrivals)
+      if (admitted && !firsts.has(caller)) firsts.set(caller, atMs)
+    expect(fullest(waits)).toBeLessThanOrEqual((3 * clients) / 10)
+    expect(fullest([...firsts.values()])).toBeLessThanOrEqual(clients / 2)
+  })
+})
+
+/** The most that fall into one tenth of a second, of a second that begins with the first. */
+function fullest(times: readonly number[]): number {
+  const bins = Array<number>(10).fill(0)
+  const from = Math.min(...times)
+  for (const atMs of times) bins[Math.min(9, Math.floor((atMs - from) / 100))]!++
+  return Math.max(...bins)
+}
+
+describe('Acceptance 4.7: a backend that accepts 10 %', () => {
+  it('gets twice what it accepts, and all again within 10 s of its recovery', { retry: 2 }, async () => {
+    const accepts = (limit: number) =>
+      createLimiter({ policies: { p: { algorithm: 'token-bucket', limit, period: '1s' } } })
+    let limiter = accepts(20)
+    mock = await startMock({
+      limiter: { decide: () => limiter.check('all') },
+      status: 503,
+      retryAfter: 'none',
+    })
+    const fetch = retrying(globalThis.fetch, { random: seededRandom(1) })
+    const outcomes: (number | string)[] = []
+    const offer = async (seconds: number): Promise<void> => {
+      const open: Promise<unknown>[] = []
+      const end = performance.now() + seconds * 1_000
+      for (let next = performance.now(); next < end; next += 5) {
+        await sleep(Math.max(0, next - performance.now()))
+        const outcome = fetch(mock.url).then(
+          async (response) => {
+            await response.arrayBuffer()
+            outcomes.push(response.status)
+          },
+          (error) => outcomes.push(error instanceof Throttled ? error.reason : String(error)),
+        )
+        open.push(outcome)
+      }
+      await Promise.all(open)
+    }
+    await offer(5)
+    mock.reset()
+    outcomes.length = 0
+    await offer(8)
+    const { received, admitted } = mock.count
+    expect(received / admitted).toBeLessThanOrEqual(2.2)
+    expect(received / admitted).toBeGreaterThan(1.5)
+    expect(outcomes.filter((outcome) => outcome === 'overload').length).toBeGreaterThan(800)
+    limiter = accepts(10_000)
+    await offer(10)
+    outcomes.length = 0
+    await offer(2)
+    expect(new Set(outcomes)).toEqual(new Set([200]))
+  })
+})
+
+describe('Acceptance 4.9: timers', () => {
+  const program = (options: string): string => `
+    import { retrying } from '@sluice/client'
+    const fetch = retrying(globalThis.fetch, ${options})
+    const leaving = new AbortController()
+    fetch(process.argv[1], { signal: leaving.signal }).catch(({ message }) => console.log(message))
+    if (process.argv[2] === 'leave') setTimeout(() => leaving.abort(new Error('left')), 500)
+  `
+  const run = async (options: string, ...more: string[]): Promise<{ code: number | null; out: string }> => {
+    const argv = ['--input-type=module', '-e', program(options), mock.url, ...more]
+    const child = spawn(process.execPath, argv, { cwd: new URL('.', import.meta.url) })
+    let out = ''
+    child.stdout.on('data', (chunk) => {
+      out += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      out += chunk
+    })
+    const late = setTimeout(() => child.kill('SIGKILL'), 25_000)
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+    clearTimeout(late)
+    return { code, out }
+  }
+
+  it('do not hold the process open, where that is asked for', async () => {
+    mock = await startMock()
+    mock.refuseAll(50_000)
+    expect(await run('{ unref: true }')).toEqual({ code: 0, out: '' })
+    expect(mock.count.received).toBe(1)
+  })
+
+  it('do not hold it open once a call has been left', async () => {
+    mock = await startMock()
+    mock.refuseAll(50_000)
+    expect(await run('{}', 'leave')).toEqual({ code: 0, out: 'left\n' })
+  })
+})
+
+describe('answers with faults', () => {
+  it.each([{ bare: 1 }, { html: 1 }, { lie: 'nonsense' }, { lie: 'plenty', skewMs: -3_600_000 }] as const)(
+    '%j: a call is served in the end',
+    async (faults) => {
+      mock = await startMock({ policies: ROOM, faults, dialect: ['x-ratelimit-epoch', 'ietf'] })
+      mock.refuseAll(500)
+      const fetch = retrying(globalThis.fetch, { tries: 10 })
+      const responses = await Promise.all(Array.from({ length: 5 }, () => fetch(mock.url)))
+      expect(responses.map(({ status }) => status)).toEqual(Array(5).fill(200))
+      expect(mock.count.refused).toBeGreaterThan(0)
+    },
+  )
+
+  it('with lost connections: reads are repeated, and bodies that are cut off are not', async () => {
+    mock = await startMock({ policies: ROOM, faults: { lost: 0.5 }, random: seededRandom(1) })
+    const fetch = retrying(globalThis.fetch, { tries: 10, baseMs: 1, budget: false })
+    for (let call = 0; call < 10; call++) expect((await fetch(mock.url)).status).toBe(200)
+    mock.setFaults({ cut: 1 })
+    mock.reset()
+    await expect((await fetch(mock.url)).text()).rejects.toThrow(TypeError)
+    expect(mock.count.received).toBe(1)
+  })
+
+  it('are not waited for: a refusal that does not end holds nobody up', async () => {
+    mock = await startMock({ policies: ROOM, faults: { slow: 1, slowMs: 30_000 } })
+    mock.refuseAll(900)
+    const answer = retrying(globalThis.fetch)(mock.url)
+    setTimeout(() => mock.setFaults({}), 500)
+    expect((await answer).status).toBe(200)
+  })
+})
