@@ -5,7 +5,7 @@ import type { CallParts } from './outbound-call.ts'
 import { OutboundCalls } from './outbound-calls.ts'
 import type { CallOptions, OutboundOptions } from './outbound-options.ts'
 import { GivenRequest, type HeadersGiven } from './outbound-request.ts'
-import { type Progress, progressOf } from './progress.ts'
+import { type CallProgress, progressOf } from './progress.ts'
 import { RunCall, type RunningCall } from './run-call.ts'
 
 /** A `fetch` that keeps limits. */
@@ -33,7 +33,7 @@ export interface Outbound {
    */
   run<T>(job: (call: RunningCall) => T | PromiseLike<T>, options: RunOptions): Promise<T>
   /** How far `total` calls like this one are, from now on. */
-  progress(total: number, call: RunOptions): Progress
+  progress(total: number, call: RunOptions): CallProgress
   /** By destination, since the beginning. */
   counts(): Readonly<Record<string, DestinationCounts>>
   /** From now on no new calls are taken. Resolves when those that wait or are under way have ended. */

@@ -9,14 +9,14 @@ interface ProgressReport {
   readonly etaMs: number
 }
 
-export interface Progress {
+export interface CallProgress {
   /** One more is done, or so many. */
   tick(calls?: number): void
   report(): Promise<ProgressReport>
 }
 
 /** Counts calls that are like this one. */
-export function progressOf(calls: OutboundCalls, parts: CallParts, total: number): Progress {
+export function progressOf(calls: OutboundCalls, parts: CallParts, total: number): CallProgress {
   if (!Number.isSafeInteger(total) || total < 0)
     throw new TypeError('total must be a whole number, 0 or more')
   let done = 0
