@@ -1,5 +1,5 @@
 import type { HeaderSource } from './answers/header-source.ts'
-import { createOutbound, type Outbound } from './outbound/outbound.ts'
+import { type Outbound, outboundOf } from './outbound/outbound.ts'
 import type { CallOptions, OutboundOptions } from './outbound/outbound-options.ts'
 
 /** What axios gives an adapter, as far as it matters here. */
@@ -30,7 +30,7 @@ export function outboundAdapter<Config extends RequestConfig, A extends AdapterA
   adapter: (config: Config) => Promise<A>,
   options: OutboundOptions | Outbound = {},
 ): (config: Config) => Promise<A> {
-  const outbound = 'calls' in options ? options : createOutbound(options)
+  const outbound = outboundOf(options)
   return (config) =>
     outbound.run(
       async ({ answered, used }) => {

@@ -1,5 +1,5 @@
 import { type Dispatch, DispatchedCall } from './outbound/dispatched-call.ts'
-import { createOutbound, type Outbound } from './outbound/outbound.ts'
+import { type Outbound, outboundOf } from './outbound/outbound.ts'
 import type { OutboundOptions } from './outbound/outbound-options.ts'
 import { GivenRequest } from './outbound/outbound-request.ts'
 
@@ -14,7 +14,7 @@ export type { Dispatch, DispatchHandler, DispatchOptions } from './outbound/disp
 export function outboundInterceptor(
   options: OutboundOptions | Outbound = {},
 ): (dispatch: Dispatch) => Dispatch {
-  const { calls } = 'calls' in options ? options : createOutbound(options)
+  const { calls } = outboundOf(options)
   return (dispatch) => (given, handler) => {
     const url = new URL(given.path, given.origin)
     const request = new GivenRequest(given.method, url, headersOf(given.headers), given.body ?? undefined)

@@ -10,7 +10,7 @@ import {
   type TurnRefusal,
   type Waiter,
 } from '@sluice/limiter/flow'
-import { type CallFields, checkCall, checkOptions } from '@sluice/limiter/options'
+import { checkCall, checkOptions } from '@sluice/limiter/options'
 import type { AnswerLimits } from '../answers/answer-limits.ts'
 import { type Answer, readAnswerLimits } from '../answers/answer-reader.ts'
 import type { Allowance } from './allowance.ts'
@@ -19,7 +19,7 @@ import { CallCounters, type DestinationCounts } from './call-counters.ts'
 import { Destinations } from './destinations.ts'
 import { neverReached } from './never-reached.ts'
 import type { CallKeeper, CallParts, OutboundCall } from './outbound-call.ts'
-import { type CallOptions, type OutboundOptions, outboundCheck } from './outbound-options.ts'
+import { CALL_FIELDS, type CallOptions, type OutboundOptions, outboundCheck } from './outbound-options.ts'
 import type { GivenRequest, OutboundCost } from './outbound-request.ts'
 import { pauseSteps, sharedPause } from './shared-pause.ts'
 
@@ -28,14 +28,6 @@ const TURN_TAKEN_MS = 250
 /** What nothing limits. */
 const FREE: Decision = /* @__PURE__ */ decisionOf([], { allowed: true, at: 0, figures: [] }, false)
 
-const CALL: CallFields = /* @__PURE__ */ new Map([
-  ['key', ''],
-  ['cost', ''],
-  ['priority', 'number'],
-  ['maxWaitMs', 'number'],
-  ['signal', 'object'],
-  ['attributes', 'object'],
-])
 const NO_OPTIONS: CallOptions = {}
 
 /** All calls to others, and what they wait for. */
@@ -72,7 +64,10 @@ export class OutboundCalls implements CallKeeper, Judge {
    * @throws TypeError for options that are wrong
    */
   partsOf(request: GivenRequest, options: CallOptions = NO_OPTIONS, signal?: AbortSignal): CallParts {
-    if (options !== NO_OPTIONS) checkCall(options, CALL, ['limits'])
+    if (options !== NO_OPTIONS) checkCall(options, CALL_FIELDS, ['limits'])
+    const { key } = options
+    if (key !== undefined && typeof key !== 'string' && (typeof key !== 'object' || key === null))
+      throw new TypeError('limits.key must be text, a list of texts, or an object of those')
     const { priority, maxWaitMs = this.#options.maxWaitMs ?? 60_000 } = options
     if (!(maxWaitMs >= 0)) throw new TypeError('limits.maxWaitMs must be milliseconds, 0 or more')
     const { allowance, steps, cost } = this.#destinations.find(request, options, this.turns.now())

@@ -3,6 +3,7 @@ import type { Observer } from '@sluice/limiter/events'
 import {
   above0,
   anyOf,
+  type CallFields,
   flag,
   func,
   having,
@@ -98,6 +99,16 @@ export interface CallOptions {
   readonly signal?: AbortSignal
   readonly attributes?: Readonly<Record<string, string | number | undefined>>
 }
+
+/** What the options of a call are; some are checked where they are used. */
+export const CALL_FIELDS: CallFields = /* @__PURE__ */ new Map([
+  ['key', ''],
+  ['cost', ''],
+  ['priority', 'number'],
+  ['maxWaitMs', 'number'],
+  ['signal', 'object'],
+  ['attributes', 'object'],
+])
 
 const MODE = /* @__PURE__ */ oneOf('queue', 'reject', 'degrade')
 const TEXTS = /* @__PURE__ */ anyOf(textCheck, /* @__PURE__ */ listOf(textCheck))

@@ -1,9 +1,10 @@
+import { type CallFields, checkCall } from '@sluice/limiter/options'
 import type { FetchFunction } from '../retry/retrying.ts'
 import type { DestinationCounts } from './call-counters.ts'
 import { FetchedCall, type LimitedInit } from './fetched-call.ts'
 import type { CallParts } from './outbound-call.ts'
 import { OutboundCalls } from './outbound-calls.ts'
-import type { CallOptions, OutboundOptions } from './outbound-options.ts'
+import { CALL_FIELDS, type CallOptions, type OutboundOptions } from './outbound-options.ts'
 import { GivenRequest, type HeadersGiven } from './outbound-request.ts'
 import { type CallProgress, progressOf } from './progress.ts'
 import { RunCall, type RunningCall } from './run-call.ts'
@@ -42,6 +43,14 @@ export interface Outbound {
   readonly calls: OutboundCalls
 }
 
+const RUN: CallFields = /* @__PURE__ */ new Map([
+  ...CALL_FIELDS,
+  ['url', ''],
+  ['method', 'string'],
+  ['headers', ''],
+  ['body', ''],
+])
+
 /**
  * Limits of calls to others.
  * @throws ConfigError for options that are wrong
@@ -51,8 +60,13 @@ export interface Outbound {
  */
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const calls = new OutboundCalls(options)
-  const partsOf = ({ url, method = 'POST', headers, body, ...own }: RunOptions): CallParts =>
-    calls.partsOf(new GivenRequest(method, new URL(url), headers, body), own)
+  const partsOf = (given: RunOptions): CallParts => {
+    checkCall(given, RUN, [], ['url'])
+    const { url, method = 'POST', headers, body, ...own } = given
+    if (!(url instanceof URL) && !URL.canParse(String(url)))
+      throw new TypeError('url must be an absolute URL')
+    return calls.partsOf(new GivenRequest(method, new URL(url), headers, body), own)
+  }
   return {
     calls,
     counts: () => calls.counts(),
@@ -65,6 +79,12 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
   }
 }
 
+/** Options as what is made of them, where they are not that already. */
+export function outboundOf(options: OutboundOptions | Outbound): Outbound {
+  const { calls } = (options ?? {}) as Partial<Outbound>
+  return calls instanceof OutboundCalls ? (options as Outbound) : createOutbound(options as OutboundOptions)
+}
+
 /**
  * A `fetch` that keeps to the limits of those it calls: ours, and those that answers state. A call over a limit waits
  * for its turn.
@@ -75,7 +95,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
  * const answer = await limited('https://api.example.com/v1/items', { limits: { maxWaitMs: 5_000 } })
  */
 export function outbound(fetch: FetchFunction, options: OutboundOptions | Outbound = {}): LimitedFetch {
-  const shared = 'calls' in options ? options : createOutbound(options)
+  const shared = outboundOf(options)
   const { calls } = shared
   const limited = (input: Parameters<FetchFunction>[0], init?: LimitedInit): Promise<Response> =>
     new Promise((resolve) => {

@@ -1,3 +1,4 @@
+import { checkOptions, objectOf, textCheck, wholeFrom } from '@sluice/limiter/options'
 import type { OutboundCost, OutboundRequest } from './outbound-request.ts'
 
 /** What a part of an answer says of the call's actual cost so far; `undefined`: nothing new. */
@@ -16,6 +17,11 @@ export interface ModelTokensOptions {
   readonly maxTokens?: number
 }
 
+const OPTIONS = /* @__PURE__ */ objectOf<ModelTokensOptions>({
+  policy: textCheck,
+  maxTokens: /* @__PURE__ */ wholeFrom(0),
+})
+
 /** Characters of text that are about one token. */
 const CHARACTERS = 4
 
@@ -23,13 +29,16 @@ const CHARACTERS = 4
  * Tokens of a language model as a cost: what a request may use at most, and what its answer says that it used: `usage`
  * of the APIs of OpenAI, Anthropic and those like them, in JSON and at the end of streams. Of a stream that is left
  * before, the prompt and one token for each event.
+ * @throws ConfigError for options that are wrong
  * @example
  * const destination = { origin: 'https://api.example.com', limiter, ...modelTokens({ policy: 'tokens' }) }
  */
-export function modelTokens({ policy = 'tokens', maxTokens = 1_024 }: ModelTokensOptions = {}): {
+export function modelTokens(options: ModelTokensOptions = {}): {
   readonly cost: (request: OutboundRequest) => OutboundCost
   readonly usage: UsageReader
 } {
+  checkOptions(options, OPTIONS)
+  const { policy = 'tokens', maxTokens = 1_024 } = options
   return {
     cost(request) {
       const { max_tokens, max_completion_tokens, max_output_tokens } = bodyOf(request)
