@@ -4,7 +4,7 @@ import type { Io } from './io.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A file that was named, or standard input. */
-export interface Input {
+interface Input {
   /** As messages call it. */
   readonly name: string
   /** Bytes, where it is known. */
@@ -13,7 +13,7 @@ export interface Input {
 }
 
 /** Opens `path`, or standard input for `-`. @throws UsageError when there is no such file */
-export function openInput(path: string, { stdin }: Io): Input {
+function openInput(path: string, { stdin }: Io): Input {
   if (path === '-') return { name: 'standard input', size: undefined, bytes: stdin }
   try {
     const stats = statSync(path)
@@ -49,7 +49,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** What the system says of a file, in words. */
-export function cannotRead(name: string, error: unknown): unknown {
+function cannotRead(name: string, error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException)?.code
   if (typeof code !== 'string' || error instanceof UsageError) return error
   return new UsageError(

@@ -1,7 +1,7 @@
 import { UsageError } from '../usage-error.ts'
 
 /** A share such as `0.1%` or `0.001`, 0–1. @throws UsageError */
-export function shareFrom(text: string, option: string): number {
+function shareFrom(text: string, option: string): number {
   const [, digits, percent] = /^(\d+(?:\.\d+)?)\s*(%)?$/.exec(text) ?? []
   const share = Number(digits ?? Number.NaN) / (percent === undefined ? 1 : 100)
   if (share >= 0 && share <= 1) return share

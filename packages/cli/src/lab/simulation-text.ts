@@ -23,7 +23,7 @@ export function simulationText(report: SimulationReport): string {
 }
 
 /** What was read, and what could not be. */
-export function readLines({
+function readLines({
   requests,
   unreadable,
   unreadableLines,
@@ -55,7 +55,7 @@ function notesOf({ name, missingKey, top }: PolicyReport): string[] {
 }
 
 /** The first column to the left, figures to the right. */
-export function aligned(rows: readonly (readonly string[])[]): string[] {
+function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]!.length)))
   return rows.map((row) =>
     row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '),

@@ -18,6 +18,9 @@ export type Event =
       readonly decision: Decision
       /** Only looked: nothing was charged. */
       readonly peek: boolean
+      /** Of the request, as received: of any length and form. Absent where a limiter was asked by key. */
+      readonly method?: string | undefined
+      readonly path?: string | undefined
     }
   /** A rule was skipped because the request lacks a part of its key. */
   | { readonly type: 'key-missing'; readonly domain: string; readonly policy: string }
