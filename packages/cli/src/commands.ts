@@ -8,6 +8,8 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   conform: async () => (await import('./commands/conform.ts')).conform,
   simulate: async () => (await import('./commands/simulate.ts')).simulate,
   compare: async () => (await import('./commands/compare.ts')).compare,
+  load: async () => (await import('./commands/load.ts')).load,
+  drill: async () => (await import('./commands/drill.ts')).drill,
   suggest: async () => (await import('./commands/suggest.ts')).suggest,
   ban: async () => (await import('./commands/ban.ts')).ban,
   export: async () => (await import('./commands/export.ts')).exportCommand,

@@ -23,6 +23,8 @@ export interface Reserved {
  * store in process every verb answers at once, with a shared one by promise.
  */
 export interface Engine<Async extends boolean = boolean> {
+  /** Whether it answers by promise. */
+  readonly async: Async
   /**
    * Asks the store about one request. With `peek` it only looks.
    * @param request for observers
@@ -133,6 +135,7 @@ export function createEngine<Async extends boolean>(
     })
   }
   return {
+    async: store.async,
     decide,
     reserve(domain, steps, ttl, request) {
       const ticks = ticksOf(ttl, ['ttl'])

@@ -71,6 +71,7 @@ const CONSTANT: Readonly<Record<string, string>> = {
   'rulebook/src/read.ts': 'at most a minute',
   'cli/src/main.ts': 'a constant of a command',
   'cli/src/stores.ts': 'a constant',
+  'cli/src/commands/load.ts': 'at most an hour',
   'limiter/src/stores/fallback.ts': 'an example',
   'service/src/admin/health.ts': 'a constant',
   'service/src/tls-files.ts': 'a constant',
