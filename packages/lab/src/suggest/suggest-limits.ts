@@ -12,7 +12,7 @@ import { keysAbove } from './above.ts'
 import { Arrivals, type KeyArrivals } from './arrivals.ts'
 import { Costs } from './cost.ts'
 import { demandOf } from './demand.ts'
-import { type Allowance, type Choice, type FrontierPoint, PeriodSearch } from './frontier.ts'
+import { type Choice, type FrontierPoint, PeriodSearch, type RefusalAllowance } from './frontier.ts'
 import { Habits } from './habits.ts'
 import { replayRules } from './replay-rules.ts'
 import { limitText } from './rule-text.ts'
@@ -56,7 +56,7 @@ export async function suggestLimits(
   const { of = 'requests', share, nextHop = Number.MAX_SAFE_INTEGER } = options
   const { counts, names, arrivals, habits, missing } = await collect(sources, options)
   const met = { requests: arrivals.count, keys: arrivals.keys, sessions: sessionsOf(arrivals) }
-  const allowance: Allowance = { of, most: Math.floor(share * met[of] + 1e-9) }
+  const allowance: RefusalAllowance = { of, most: Math.floor(share * met[of] + 1e-9) }
   const costs = new Costs(arrivals)
   const notes = [...(missing > 0 ? [`${missing} requests lack the key, and do not count`] : [])]
   const found = searchAll(arrivals, allowance, options, costs, met[of], nextHop, notes)
@@ -153,7 +153,7 @@ function trafficOf({ format, fields, held, onBytes }: SuggestOptions): TrafficOp
 /** The frontier of each algorithm, with what its points cost. */
 function searchAll(
   arrivals: KeyArrivals,
-  allowance: Allowance,
+  allowance: RefusalAllowance,
   { periods = PERIODS, share }: SuggestOptions,
   costs: Costs,
   all: number,
