@@ -78,11 +78,13 @@ function isTooMuch(
 
 async function rulesAt(
   path: string,
-  values: Values<typeof RULES_OPTIONS & typeof DESCRIPTOR_OPTION> & { readonly domain?: string },
+  values: Values<typeof RULES_OPTIONS & typeof DESCRIPTOR_OPTION & typeof TRAFFIC_OPTIONS> & {
+    readonly domain?: string
+  },
   io: Io,
 ): Promise<RulesOfDomain> {
   const { domains, rules } = await loadRules([path], values, io)
   const domain = chooseDomain(domains, values.domain, '--domain')
-  checkReplayable(domain, values.descriptor !== undefined)
+  checkReplayable(domain, values)
   return { rules, domain }
 }
