@@ -235,14 +235,14 @@ export const SERVE_OPTIONS: ServeOptionRows = {
   'record-size': {
     kind: 'number',
     value: 'MB',
-    help: 'megabytes of the record after which a new file begins',
+    help: 'megabytes of the record after which a new file begins; 100 where it is not said',
     see: 'record.md',
     to: (megabytes) => ({ record: { megabytes } }),
   },
   'record-files': {
     kind: 'number',
     value: 'N',
-    help: 'files of the record that are kept',
+    help: 'files of the record that are kept; 5 where it is not said',
     see: 'record.md',
     to: (files) => ({ record: { files } }),
   },

@@ -70,9 +70,7 @@ export async function shadowReport(
   now: number,
 ): Promise<ShadowReport> {
   const nodes = await Promise.all(addresses.map((address) => figuresOf(address, token)))
-  const started = Math.max(
-    ...nodes.map(({ metrics }) => gaugeOf(metrics, STARTED) * 1_000),
-  )
+  const started = Math.max(...nodes.map(({ metrics }) => gaugeOf(metrics, STARTED) * 1_000))
   const lists = mergeOffenders(
     nodes.map((node) => node.lists),
     TOP,

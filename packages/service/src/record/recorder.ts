@@ -116,7 +116,12 @@ export class Recorder {
   }
 
   #note(answered: Answered): void {
-    const line = this.#line(answered)
+    let line: string | undefined
+    try {
+      line = this.#line(answered)
+    } catch (error) {
+      this.#drop(1, (error as Error).message) // the answer is there already
+    }
     if (line === undefined) return
     if (line.length > MOST_LINE) this.#drop(1, `a line is longer than ${MOST_LINE} characters`)
     else this.#file.write(line)
