@@ -30,6 +30,8 @@ export interface ExplainedPast {
  * @param sources must be repeatable; none: the line stands alone
  * @returns nothing where the log has no such request
  * @throws LabError for traffic that cannot be read
+ * @example
+ * const found = await explainPast(sourcesOf(['record.jsonl*']), { rules, domain: 'shop' }, { key: '192.0.2.1' })
  */
 export async function explainPast(
   sources: readonly TrafficSource[],
@@ -67,6 +69,8 @@ function chosen({ from, until, key }: Omit<PastChoice, 'line'>): (past: PastDeci
 /**
  * The span that a time names: `2026-01-31T10:05:03Z` is a second, `…03.25Z` a hundredth of one.
  * @returns nothing for a text that is no time
+ * @example
+ * spanOf('2026-01-31T10:05:03Z') // one second, in microseconds since the epoch
  */
 export function spanOf(time: string): { readonly from: number; readonly until: number } | undefined {
   const bytes = Buffer.from(time)

@@ -36,7 +36,7 @@ export function matchPast(
   { rules, domain, descriptors }: Questions,
   request: Request,
   cost: number | undefined,
-  recorded: readonly DescriptorQuery[] | undefined,
+  recorded?: readonly DescriptorQuery[],
 ): Matched | string {
   const queries = recorded ?? descriptors?.(request)
   const matched =
@@ -77,7 +77,7 @@ export class Decider {
   decide(steps: readonly Step[], at: number, duration: number): Fate {
     this.#reach(at)
     // The same as the engine, which makes more of one step than is needed here.
-    if (steps.length === 1 && !holdsSlots(steps[0]!)) {
+    if (steps.length === 1 && (duration < 0 || !holdsSlots(steps[0]!))) {
       const { allowed, figures } = this.#store.decide(steps, false)
       return { allowed, refusedBy: allowed ? undefined : steps[0], steps, figures }
     }

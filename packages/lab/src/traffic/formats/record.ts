@@ -56,7 +56,11 @@ export function recordReader(domain?: string): LineReader {
   }
 }
 
-/** What the line of a record says was answered; `undefined` for any other line. */
+/**
+ * What the line of a record says was answered; `undefined` for any other line.
+ * @example
+ * recordedAnswer(line)?.allowed
+ */
 export function recordedAnswer(line: string): RecordedAnswer | undefined {
   const bytes = Buffer.from(line)
   const span = askedSpan(bytes, 0, bytes.length)
