@@ -4,7 +4,7 @@ export { type CompareOptions, compareRules, type RulesOfDomain } from './compare
 export type { Change, Comparison, RulebookTotals } from './compare/comparison.ts'
 export { type DrillOptions, type DrillReport, runDrill } from './drill/run-drill.ts'
 export { restartBy, STORE_FAILURES, type StoreFailure } from './drill/store-failures.ts'
-export { type ExplainedPast, explainPast, type PastChoice, spanOf } from './explain/explain-past.ts'
+export { type ExplainedPast, explainPast, namedSpan, type PastChoice } from './explain/explain-past.ts'
 export {
   type PastDecision,
   type PastOptions,

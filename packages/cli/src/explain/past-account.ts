@@ -2,11 +2,11 @@ import {
   descriptorsFrom,
   explainPast,
   LabError,
+  namedSpan,
   type PastChoice,
   type RecordedAnswer,
   type Remedies,
   recordedAnswer,
-  spanOf,
   type TrafficSource,
 } from '@sluice/lab'
 import type { Domain, Rules } from '@sluice/limiter/rules'
@@ -94,7 +94,7 @@ function choiceOf({ at, key, line }: PastValues): PastChoice {
   }
   if (at === undefined && key === undefined)
     throw new UsageError('say which decision: --at TIME, --key KEY or both, or --line TEXT')
-  const span = at === undefined ? undefined : spanOf(at)
+  const span = at === undefined ? undefined : namedSpan(at)
   if (at !== undefined && span === undefined)
     throw new UsageError(
       `--at must be a time such as 2026-01-31T10:05:03Z, not ${JSON.stringify(at.slice(0, 80))}`,

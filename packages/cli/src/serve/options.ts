@@ -2,6 +2,7 @@ import { dialects } from '@sluice/limiter/respond'
 import { URL_FORMS } from '../redis-url.ts'
 import { ENVOY_OPTIONS } from './envoy-options.ts'
 import type { ServeOption, ServeOptionRows, ServeSettings } from './option-row.ts'
+import { RECORD_OPTIONS } from './record-options.ts'
 
 const LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 
@@ -277,34 +278,7 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     see: 'cli.md#log',
     to: (form) => ({ logRefusals: form as ServeSettings['logRefusals'] }),
   },
-  record: {
-    kind: 'text',
-    value: 'FILE',
-    help: 'writes what is asked and answered to this file, to be replayed; addresses and attributes as hashes',
-    see: 'record.md',
-    to: (file) => ({ record: { file } }),
-  },
-  'record-size': {
-    kind: 'number',
-    value: 'MB',
-    help: 'megabytes of the record after which a new file begins; 100 where it is not said',
-    see: 'record.md',
-    to: (megabytes) => ({ record: { megabytes } }),
-  },
-  'record-files': {
-    kind: 'number',
-    value: 'N',
-    help: 'files of the record that are kept; 5 where it is not said',
-    see: 'record.md',
-    to: (files) => ({ record: { files } }),
-  },
-  'record-plain': {
-    kind: 'list',
-    value: 'NAME',
-    help: 'what the record has as it is: ip, an attribute, or a key of descriptors',
-    see: 'record.md#what-it-holds',
-    to: (plain) => ({ record: { plain } }),
-  },
+  ...RECORD_OPTIONS,
   otel: {
     kind: 'flag',
     help: 'sends traces and metrics by OpenTelemetry, as the variables OTEL_* say',

@@ -33,7 +33,7 @@ export interface ShadowDomain {
   readonly policies: readonly LivePolicyFigures[]
 }
 
-interface RulesBody {
+interface ShadowRules {
   readonly domains?: readonly {
     readonly name: string
     readonly since: string
@@ -48,7 +48,7 @@ interface RulesBody {
 }
 
 interface NodeFigures {
-  readonly rules: RulesBody
+  readonly rules: ShadowRules
   readonly metrics: string
   readonly lists: readonly OffenderList[]
 }
@@ -127,7 +127,7 @@ async function figuresOf(address: string, token: string | undefined): Promise<No
     if (Number.isNaN(gaugeOf(metrics, STARTED)))
       throw new UsageError(`${address} does not say when it started: is it the admin address of a service?`)
     const { lists } = offenders as { readonly lists: readonly OffenderList[] }
-    return { rules: rules as RulesBody, metrics, lists }
+    return { rules: rules as ShadowRules, metrics, lists }
   } catch (error) {
     if (!signal.aborted) throw error
     throw new UsageError(`${address} does not answer within ${DEADLINE_MS / 1_000} s`, { cause: error })

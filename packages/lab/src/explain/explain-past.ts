@@ -70,9 +70,9 @@ function chosen({ from, until, key }: Omit<PastChoice, 'line'>): (past: PastDeci
  * The span that a time names: `2026-01-31T10:05:03Z` is a second, `…03.25Z` a hundredth of one.
  * @returns nothing for a text that is no time
  * @example
- * spanOf('2026-01-31T10:05:03Z') // one second, in microseconds since the epoch
+ * namedSpan('2026-01-31T10:05:03Z') // one second, in microseconds since the epoch
  */
-export function spanOf(time: string): { readonly from: number; readonly until: number } | undefined {
+export function namedSpan(time: string): { readonly from: number; readonly until: number } | undefined {
   const bytes = Buffer.from(time)
   const from = new InstantReader().any(bytes, 0, bytes.length)
   const decimals = /[.](\d{1,6})/.exec(time)?.[1]?.length ?? 0

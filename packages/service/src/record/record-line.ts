@@ -6,10 +6,10 @@ import { type NamedValues, namedValues } from './named-values.ts'
 import type { Pseudonyms } from './pseudonyms.ts'
 
 /** By which API it was asked: `/v1/*`, for proxies (`/auth`, Envoy's external authorization), Envoy's rate limits. */
-export type RecordedApi = 'http' | 'auth' | 'rls'
+type RecordedApi = 'http' | 'auth' | 'rls'
 
 /** A question that was answered. */
-export interface Answered {
+export interface AnsweredQuestion {
   readonly api: RecordedApi
   readonly domain: string
   readonly request?: Request | undefined
@@ -34,7 +34,7 @@ export interface LineParts {
  * what was answered. `time` is that of the decision, by the clock of the store.
  * @returns nothing for a question that only gave something back
  */
-export function recordLines(parts: LineParts): (answered: Answered) => string | undefined {
+export function recordLines(parts: LineParts): (answered: AnsweredQuestion) => string | undefined {
   const { pseudonyms, plain, domainOf, now } = parts
   const named = new WeakMap<Domain, NamedValues>()
   const namedOf = (name: string): NamedValues => {

@@ -6,7 +6,7 @@ import type { Log } from '../app.ts'
 import type { DescriptorQuestion, DescriptorReply } from '../operations/descriptors.ts'
 import type { Operations } from '../operations/operations.ts'
 import { Pseudonyms } from './pseudonyms.ts'
-import { type Answered, recordLines } from './record-line.ts'
+import { type AnsweredQuestion, recordLines } from './record-line.ts'
 import type { RecordOptions } from './record-options.ts'
 import { RotatingFile } from './rotating-file.ts'
 
@@ -32,7 +32,7 @@ type DecideDescriptors = (question: DescriptorQuestion) => Promise<DescriptorRep
 /** Writes what is asked, and what is answered, to a file; decisions do not wait for it. */
 export class Recorder {
   readonly #file: RotatingFile
-  readonly #line: (answered: Answered) => string | undefined
+  readonly #line: (answered: AnsweredQuestion) => string | undefined
   readonly #parts: RecorderParts
   #dropped = 0
   #unsaid = 0
@@ -115,7 +115,7 @@ export class Recorder {
     if (this.#unsaid > 0) this.#say()
   }
 
-  #note(answered: Answered): void {
+  #note(answered: AnsweredQuestion): void {
     let line: string | undefined
     try {
       line = this.#line(answered)
