@@ -247,6 +247,8 @@ describe('outbound', () => {
     expect(() => outbound(fetch, { destinations: [{ orign: API } as never] })).toThrow(
       'no option is named "destinations[0].orign"; did you mean origin?',
     )
-    expect(() => outbound(fetch, { destinations: [{ origin: 'example.com' }] })).toThrow('is no URL')
+    expect(() => outbound(fetch, { destinations: [{ origin: 'example.com' }] })).toThrow(
+      'origin must be such as https://api.example.com',
+    )
   })
 })

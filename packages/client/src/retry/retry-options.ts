@@ -83,24 +83,26 @@ const STATUSES: readonly number[] = [408, 429, 500, 502, 503, 504, 529]
 
 const DURATION_MS: OptionCheck = /* @__PURE__ */ above0(Number.MAX_SAFE_INTEGER)
 
-const OFF: OptionCheck = /* @__PURE__ */ that('false', (value) => value === false)
+export const offCheck: OptionCheck = /* @__PURE__ */ that('false', (value) => value === false)
+
+export const maxWaitCheck: OptionCheck = /* @__PURE__ */ that(
+  'milliseconds, 0 or more',
+  (value) => typeof value === 'number' && value >= 0,
+)
 
 const OPTIONS: OptionCheck = /* @__PURE__ */ objectOf<RetryOptions>({
   tries: /* @__PURE__ */ wholeFrom(1, 100),
-  maxWaitMs: /* @__PURE__ */ that(
-    'milliseconds, 0 or more',
-    (value) => typeof value === 'number' && value >= 0,
-  ),
+  maxWaitMs: maxWaitCheck,
   maxWaiting: /* @__PURE__ */ wholeFrom(0),
   statuses: /* @__PURE__ */ listOf(wholeFrom(300, 599)),
   methods: /* @__PURE__ */ listOf(textCheck),
   idempotencyKeys: /* @__PURE__ */ anyOf(flag, func),
   budget: /* @__PURE__ */ anyOf(
-    OFF,
+    offCheck,
     objectOf<RetryBudgetOptions>({ share: shareCheck, perMinute: wholeFrom(0), saved: wholeFrom(0) }),
   ),
   throttle: /* @__PURE__ */ anyOf(
-    OFF,
+    offCheck,
     objectOf<ThrottleOptions>({
       k: that('a number above 1', (value) => typeof value === 'number' && value > 1),
       minimum: wholeFrom(0),
