@@ -226,6 +226,11 @@ describe('a record of real traffic (Acceptance 15.6)', () => {
     expect({ requests, fixed: policies[0].denied }).toEqual({ requests: 200, fixed: 95 })
   })
 
+  it('needs a file before anything is said about it', async () => {
+    const { code, err } = await runLine(['serve', RULES, '--record-size', '5'])
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('without --record FILE') })
+  })
+
   it('stops a start where its file cannot be written to', async () => {
     await expect(recorded('no/such/folder', async () => undefined)).rejects.toThrow(/record\.file: ENOENT/)
   })
