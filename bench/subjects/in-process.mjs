@@ -108,7 +108,10 @@ async function library(name, denied, { limit = MOST, windowMs = 3_600_000 }) {
     decide(key) {
       const now = Date.now()
       let own = windows.get(key)
-      if (own === undefined || own.until <= now) windows.set(key, (own = { until: now + windowMs, count: 0 }))
+      if (own === undefined || own.until <= now) {
+        own = { until: now + windowMs, count: 0 }
+        windows.set(key, own)
+      }
       return ++own.count <= max
     },
   }

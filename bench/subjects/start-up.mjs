@@ -9,7 +9,7 @@ const CLI = new URL('../../packages/cli/bin/sluice.js', import.meta.url).pathnam
 const ADDRESSES = ['--http', '127.0.0.1:0', '--admin', '127.0.0.1:0', '--log-level', 'silent']
 const READY = 'setTimeout(() => console.error("http://ready"), 0); setInterval(() => {}, 1e6)'
 /** What a program that ends has used. */
-const AT_EXIT = `data:text/javascript,${encodeURIComponent('process.on("exit", () => { const { user, system } = process.cpuUsage(); console.error(`cpu ${user + system}`) })')}`
+const AT_EXIT = `data:text/javascript,${encodeURIComponent('process.on("exit", () => { const { user, system } = process.cpuUsage(); console.error("cpu " + (user + system)) })')}`
 const imported = (name) => [
   '--input-type=module',
   '-e',
