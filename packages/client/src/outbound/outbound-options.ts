@@ -129,7 +129,7 @@ const DESTINATION = /* @__PURE__ */ objectOf<Destination>({
 })
 
 /** What calls over a limit of this name do, where names are known. */
-export function onLimitCheck(names: readonly string[]): OptionCheck {
+export function modeByPolicyCheck(names: readonly string[]): OptionCheck {
   return objectOf<Record<string, OnOutboundLimit>>(Object.fromEntries(names.map((name) => [name, MODE])))
 }
 

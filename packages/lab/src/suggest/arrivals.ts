@@ -96,3 +96,14 @@ export function peaksOf({ keys, ends, at }: KeyArrivals, window: number): Int32A
   }
   return peaks
 }
+
+/** When the first and the last request came, as in ISO 8601. */
+export function spanOfArrivals({ at }: KeyArrivals): [string | null, string | null] {
+  if (at.length === 0) return [null, null]
+  let [first, last] = [at[0]!, at[0]!]
+  for (const time of at) {
+    if (time < first) first = time
+    if (time > last) last = time
+  }
+  return [new Date(first / 1_000).toISOString(), new Date(last / 1_000).toISOString()]
+}

@@ -5,6 +5,8 @@ import { lawKindOf, lawOf } from './laws.ts'
 import { type Denied, Trial } from './trial.ts'
 
 const SECOND = 1_000_000
+/** Seconds that are kept one by one: the busiest. */
+const MOST_SECONDS = 100_000
 
 /** What a choice costs, by the log. */
 export interface ChoiceCost {
@@ -20,16 +22,14 @@ export class Costs {
   readonly #arrivals: KeyArrivals
   /** Requests in each second that has any; the busiest first. */
   readonly #seconds: readonly (readonly [number, number])[]
+  /** No second that is left out has more. */
+  readonly #rest: number
   readonly #bursts: Int32Array
 
   constructor(arrivals: KeyArrivals) {
     this.#arrivals = arrivals
-    const counts = new Map<number, number>()
-    for (const at of arrivals.at) {
-      const second = Math.floor(at / SECOND)
-      counts.set(second, (counts.get(second) ?? 0) + 1)
-    }
-    this.#seconds = [...counts].sort(([, a], [, b]) => b - a)
+    this.#seconds = busiestSeconds(arrivals.at)
+    this.#rest = this.#seconds.length < MOST_SECONDS ? 0 : this.#seconds.at(-1)![1]
     this.#bursts = peaksOf(arrivals, SECOND)
   }
 
@@ -62,7 +62,7 @@ export class Costs {
   }
 
   #peakRate(denied: ReadonlyMap<number, number>): number {
-    let peak = 0
+    let peak = this.#rest
     for (const [second, count] of this.#seconds) {
       if (count <= peak) break
       peak = Math.max(peak, count - (denied.get(second) ?? 0))
@@ -78,4 +78,20 @@ function peakOf(times: readonly number[]): number {
     peak = Math.max(peak, i - first + 1)
   }
   return peak
+}
+
+/** The seconds with the most requests, and how many; most first. */
+function busiestSeconds(at: Float64Array): (readonly [number, number])[] {
+  const seconds = at.map((time) => Math.floor(time / SECOND)).sort()
+  let kept: (readonly [number, number])[] = []
+  for (let i = 0, end = 0; i < seconds.length; i = end) {
+    while (end < seconds.length && seconds[end] === seconds[i]) end++
+    kept.push([seconds[i]!, end - i])
+    if (kept.length >= 2 * MOST_SECONDS) kept = busiestOf(kept)
+  }
+  return busiestOf(kept)
+}
+
+function busiestOf(seconds: readonly (readonly [number, number])[]): (readonly [number, number])[] {
+  return seconds.toSorted(([, a], [, b]) => b - a).slice(0, MOST_SECONDS)
 }

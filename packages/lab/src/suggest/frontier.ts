@@ -13,7 +13,7 @@ export interface Choice {
 }
 
 /** What may be refused. */
-export interface RefusalAllowance {
+export interface DenialBound {
   readonly of: ShareOf
   /** At most so many of them. */
   readonly most: number
@@ -33,7 +33,7 @@ const RATES = [1 / 8, 1 / 4, 1 / 2, 1, 2]
 /** Searches the choices of one period. */
 export class PeriodSearch {
   readonly #arrivals: KeyArrivals
-  readonly #allowance: RefusalAllowance
+  readonly #allowance: DenialBound
   readonly period: number
   readonly #peaks: Int32Array
   /** Keys by their peak, most first: those that come after the first that cannot be refused cannot be either. */
@@ -43,7 +43,7 @@ export class PeriodSearch {
   readonly #found = new Map<LawKind, readonly FrontierPoint[]>()
 
   /** @param mostCapacity no choice lets more pass at once */
-  constructor(arrivals: KeyArrivals, allowance: RefusalAllowance, period: number, mostCapacity: number) {
+  constructor(arrivals: KeyArrivals, allowance: DenialBound, period: number, mostCapacity: number) {
     this.#arrivals = arrivals
     this.#allowance = allowance
     this.period = period

@@ -9,15 +9,15 @@ import { type LineOptions, ReadCounts } from '../traffic/read-source.ts'
 import { readTraffic } from '../traffic/read-traffic.ts'
 import type { TrafficSource } from '../traffic/source.ts'
 import { keysAbove } from './above.ts'
-import { Arrivals, type KeyArrivals } from './arrivals.ts'
+import { Arrivals, type KeyArrivals, spanOfArrivals } from './arrivals.ts'
 import { Costs } from './cost.ts'
 import { demandOf } from './demand.ts'
-import { type Choice, type FrontierPoint, PeriodSearch, type RefusalAllowance } from './frontier.ts'
+import { type Choice, type DenialBound, type FrontierPoint, PeriodSearch } from './frontier.ts'
 import { Habits } from './habits.ts'
 import { replayRules } from './replay-rules.ts'
 import { limitText } from './rule-text.ts'
 import type { AlgorithmSuggestion, SuggestedPoint, Suggestion } from './suggestion.ts'
-import { SESSION_GAP, type ShareOf } from './trial.ts'
+import { type ShareOf, sessionsOf } from './trial.ts'
 import { writtenRule } from './written-rule.ts'
 
 export interface SuggestOptions extends Omit<TrafficOptions, 'cost'> {
@@ -56,7 +56,7 @@ export async function suggestLimits(
   const { of = 'requests', share, nextHop = Number.MAX_SAFE_INTEGER } = options
   const { counts, names, arrivals, habits, missing } = await collect(sources, options)
   const met = { requests: arrivals.count, keys: arrivals.keys, sessions: sessionsOf(arrivals) }
-  const allowance: RefusalAllowance = { of, most: Math.floor(share * met[of] + 1e-9) }
+  const allowance: DenialBound = { of, most: Math.floor(share * met[of] + 1e-9) }
   const costs = new Costs(arrivals)
   const notes = [...(missing > 0 ? [`${missing} requests lack the key, and do not count`] : [])]
   const found = searchAll(arrivals, allowance, options, costs, met[of], nextHop, notes)
@@ -64,7 +64,7 @@ export async function suggestLimits(
   const written = chosen.find(
     ({ algorithm, chosen: point }) => point !== null && (options.algorithm ?? algorithm) === algorithm,
   )
-  const [first, last] = spanOf(arrivals)
+  const [first, last] = spanOfArrivals(arrivals)
   const suggestion = {
     ...readSummary(counts),
     met: { ...met, first, last },
@@ -153,7 +153,7 @@ function trafficOf({ format, fields, held, onBytes }: SuggestOptions): TrafficOp
 /** The frontier of each algorithm, with what its points cost. */
 function searchAll(
   arrivals: KeyArrivals,
-  allowance: RefusalAllowance,
+  allowance: DenialBound,
   { periods = PERIODS, share }: SuggestOptions,
   costs: Costs,
   all: number,
@@ -278,24 +278,4 @@ async function verified(
     if (suggestion.chosen === null || denied === undefined) return suggestion
     return { ...suggestion, chosen: { ...suggestion.chosen, replayed: { denied, share: denied / requests } } }
   })
-}
-
-function sessionsOf({ keys, ends, at }: KeyArrivals): number {
-  let sessions = 0
-  for (let key = 0; key < keys; key++) {
-    for (let i = ends[key]!; i < ends[key + 1]!; i++) {
-      if (i === ends[key]! || at[i]! - at[i - 1]! >= SESSION_GAP) sessions++
-    }
-  }
-  return sessions
-}
-
-function spanOf({ at }: KeyArrivals): [string | null, string | null] {
-  if (at.length === 0) return [null, null]
-  let [first, last] = [at[0]!, at[0]!]
-  for (const time of at) {
-    if (time < first) first = time
-    if (time > last) last = time
-  }
-  return [new Date(first / 1_000).toISOString(), new Date(last / 1_000).toISOString()]
 }

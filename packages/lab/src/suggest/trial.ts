@@ -2,7 +2,7 @@ import type { KeyArrivals } from './arrivals.ts'
 import type { Law } from './laws.ts'
 
 /** Requests of a key that lie further apart than this belong to different sessions; microseconds. */
-export const SESSION_GAP: number = 30 * 60_000_000
+const SESSION_GAP = 30 * 60_000_000
 
 /** What a share may be of. */
 export type ShareOf = 'requests' | 'keys' | 'sessions'
@@ -50,4 +50,15 @@ export class Trial {
     }
     if (isDenied) denied.keys++
   }
+}
+
+/** How many sessions the keys have. */
+export function sessionsOf({ keys, ends, at }: KeyArrivals): number {
+  let sessions = 0
+  for (let key = 0; key < keys; key++) {
+    for (let i = ends[key]!; i < ends[key + 1]!; i++) {
+      if (i === ends[key]! || at[i]! - at[i - 1]! >= SESSION_GAP) sessions++
+    }
+  }
+  return sessions
 }
