@@ -3,7 +3,12 @@ import type { Engine, Rule, Step } from '@sluice/limiter/decide'
 import { ConfigError } from '@sluice/limiter/errors'
 import { checkOptions } from '@sluice/limiter/options'
 import { pathMatcher, wildcard } from '@sluice/limiter/rules'
-import { type CallOptions, type Destination, type OnOutboundLimit, onLimitCheck } from './outbound-options.ts'
+import {
+  type CallOptions,
+  type Destination,
+  modeByPolicyCheck,
+  type OnOutboundLimit,
+} from './outbound-options.ts'
 import type { GivenRequest, OutboundCost } from './outbound-request.ts'
 
 /** A call's part in its limits. */
@@ -29,7 +34,7 @@ export class Route {
     if (limiter !== undefined && pipeline !== undefined)
       throw new ConfigError('a destination has a limiter or a pipeline, not both', { path: ['pipeline'] })
     if (typeof onLimit !== 'string' && limiter !== undefined)
-      checkOptions(onLimit, onLimitCheck(Object.keys(limiter.policies)), 'onLimit')
+      checkOptions(onLimit, modeByPolicyCheck(Object.keys(limiter.policies)), 'onLimit')
     if (fallback === undefined && (onLimit === 'degrade' || Object.values(onLimit).includes('degrade')))
       throw new ConfigError('fallback must be given, for onLimit: degrade', { path: ['fallback'] })
     this.destination = destination
