@@ -4,6 +4,7 @@ import { everyObserver } from '@sluice/limiter/events'
 import { createOffenders } from '@sluice/limiter/offenders'
 import { createPipeline } from '@sluice/limiter/pipeline'
 import { EventStreams, keyShown, LiveFigures, RefusalLog, storeFails, Tallies } from '@sluice/observe/parts'
+import type { Registry } from 'prom-client'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
 import type { Readiness } from './admin/health.ts'
@@ -19,6 +20,7 @@ import { createMetrics } from './observe/metrics.ts'
 import type { DescriptorModes } from './operations/asked-steps.ts'
 import { descriptorDecider } from './operations/descriptors.ts'
 import { createOperations } from './operations/operations.ts'
+import { Recorder } from './record/recorder.ts'
 import { assignmentsOf } from './rlqs/assignments.ts'
 import { reportRlqs } from './rlqs/metrics.ts'
 import { DEFAULT_DEADLINE_MS } from './rls/deadline.ts'
@@ -55,6 +57,8 @@ export interface ServiceParts {
   readonly answerHeld: () => void
   /** Writes to the log what is still to be said of the last second. */
   readonly endLog: () => void
+  /** Writes what it was asked to a file, where it is to: whoever runs the service opens and ends it. */
+  readonly recorder: Pick<Recorder, 'open' | 'end'> | undefined
   /** Finds out whether the store answers, so that gauge and log know from the beginning. */
   readonly lookAtStore: () => Promise<unknown>
   /** Gives back what was taken ahead from a shared store. */
@@ -111,7 +115,8 @@ export function assemble(
   const pipeline = createPipeline<boolean>({ rules: inForce, store, respond, observe, wallClock })
   const leaving = new AbortController()
   setMaxListeners(0, leaving.signal) // each answer that is held back listens
-  const operations = createOperations({
+  const recorder = recorderOf(options, metrics.registry, log, rules)
+  const unrecorded = createOperations({
     pipeline,
     stores,
     rules,
@@ -121,6 +126,15 @@ export function assemble(
     tarpit,
     timers,
     leaving: leaving.signal,
+  })
+  const operations = recorder?.operations(unrecorded) ?? unrecorded
+  const decide = descriptorDecider({
+    pipeline,
+    store,
+    fallback: stores.fallback,
+    observe,
+    carry: options.telemetry?.carry,
+    ...modesOf(rls),
   })
   const showKey = keyShown(options.offenderKeys, secret)
   const webhook =
@@ -135,14 +149,7 @@ export function assemble(
     })
   webhook?.report(metrics.registry)
   const rateLimit = shouldRateLimit({
-    decide: descriptorDecider({
-      pipeline,
-      store,
-      fallback: stores.fallback,
-      observe,
-      carry: options.telemetry?.carry,
-      ...modesOf(rls),
-    }),
+    decide: recorder?.descriptors(decide) ?? decide,
     tallies: rlsTallies,
     options: rls,
   })
@@ -207,9 +214,21 @@ export function assemble(
     webhook,
     answerHeld: () => leaving.abort(),
     endLog: () => refusals?.end(),
+    recorder,
     lookAtStore: () => storeFails(stores),
     release: async () => stores.prefetch?.release(),
   }
+}
+
+function recorderOf(
+  { record, secret, wallClock = Date.now }: ServiceOptions,
+  registry: Registry,
+  log: Log,
+  rules: LiveRules,
+): Recorder | undefined {
+  if (record === undefined) return undefined
+  const domainOf = (name: string) => rules.live?.domains.get(name)?.domain
+  return new Recorder({ options: record, secret, log, registry, domainOf, now: wallClock })
 }
 
 /** Nothing, where the log would not have it. */

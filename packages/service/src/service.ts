@@ -83,6 +83,7 @@ export function createService(options: ServiceOptions): Service {
     await calls
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
+    await parts.recorder?.end()
     parts.endLog()
     await parts.telemetry?.stop()
     if (started) log.info('stopped')
@@ -100,6 +101,7 @@ export function createService(options: ServiceOptions): Service {
       if (loaded.result === 'refused') throw loaded.error
       await parts.lookAtStore()
       try {
+        await parts.recorder?.open()
         const grpc =
           options.grpc === undefined ? undefined : await parts.grpc!.listen(grpcAddressOf(options.grpc))
         const urls = {
