@@ -1,6 +1,6 @@
+import type { Event } from '@sluice/limiter/events'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../retry/fake-time.test-support.ts'
-import type { RetryEvent } from '../retry/retry-event.ts'
 import { retrying } from '../retry/retrying.ts'
 import { BudgetExceeded } from './budget-exceeded.ts'
 import { outbound } from './outbound.ts'
@@ -18,12 +18,12 @@ const failing =
 function setUp(answering: Answering) {
   const world = fakeWorld(answering)
   const { clock, timers } = world
-  const events: RetryEvent[] = []
+  const events: Event[] = []
   const options = {
     clock,
     timers,
     random: seededRandom(1),
-    observe: (event: RetryEvent) => void events.push(event),
+    observe: (event: Event) => void events.push(event),
   }
   return { ...world, options, retries: events }
 }

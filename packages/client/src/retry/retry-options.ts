@@ -1,4 +1,5 @@
 import { type Clock, monotonicClock } from '@sluice/limiter'
+import type { Observer } from '@sluice/limiter/events'
 import {
   above0,
   anyOf,
@@ -21,7 +22,6 @@ import type { ThrottleOptions } from './adaptive-throttle.ts'
 import type { BackoffOptions } from './backoff.ts'
 import { type FetchCall, newIdempotencyKey, REPEATABLE_METHODS } from './repeatable.ts'
 import type { RetryBudgetOptions } from './retry-budget.ts'
-import type { RetryEvent } from './retry-event.ts'
 
 export interface RetryOptions extends BackoffOptions {
   /** How often a call is sent at most, from 1 to 100. Default 3. */
@@ -49,8 +49,8 @@ export interface RetryOptions extends BackoffOptions {
   readonly dialects?: readonly Pick<Dialect, 'read'>[]
   /** Lets the process end while calls wait. Default false. */
   readonly unref?: boolean
-  /** Is called with what was retried, given up, and not sent. */
-  readonly observe?: (event: RetryEvent) => void
+  /** Is called with every event: what was retried, given up, refused here, and paused. */
+  readonly observe?: Observer
   /** Default: the process's monotonic clock. */
   readonly clock?: Clock
   /** Default: the platform's. */
@@ -72,7 +72,7 @@ export interface RetrySettings {
   readonly throttle: ThrottleOptions | false
   readonly key: ((call: FetchCall) => string) | undefined
   readonly dialects: readonly Pick<Dialect, 'read'>[]
-  readonly observe: ((event: RetryEvent) => void) | undefined
+  readonly observe: Observer | undefined
   readonly clock: Clock
   readonly timers: TimerOptions
   readonly random: () => number
