@@ -14,6 +14,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   ban: async () => (await import('./commands/ban.ts')).ban,
   export: async () => (await import('./commands/export.ts')).exportCommand,
   types: async () => (await import('./commands/types.ts')).types,
+  gateway: async () => (await import('./commands/gateway.ts')).gateway,
   mock: async () => (await import('./commands/mock.ts')).mock,
   top: async () => (await import('./commands/top.ts')).top,
 }

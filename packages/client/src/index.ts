@@ -10,6 +10,7 @@ export {
   type RunOptions,
 } from './outbound/outbound.ts'
 export type { CallOptions, Destination, OutboundOptions } from './outbound/outbound-options.ts'
+export type { OutboundCost, OutboundRequest } from './outbound/outbound-request.ts'
 export { type ModelTokensOptions, modelTokens, type UsageReader } from './outbound/usage.ts'
 export type { ThrottleOptions } from './retry/adaptive-throttle.ts'
 export type { BackoffKind, BackoffOptions } from './retry/backoff.ts'

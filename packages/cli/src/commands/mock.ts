@@ -6,6 +6,7 @@ import { type Command, defineCommand, type Values } from '../command.ts'
 import type { Io } from '../io.ts'
 import { pageUrl } from '../pages.ts'
 import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
+import { untilSignal } from '../until-signal.ts'
 import { UsageError } from '../usage-error.ts'
 
 const OPTIONS = {
@@ -121,16 +122,4 @@ function faultOf(text: string): [string, number | boolean | string] {
     throw new UsageError(`--fault must be NAME=VALUE, such as html=0.5, not ${JSON.stringify(text)}`)
   if (value === 'true' || value === 'false') return [name, value === 'true']
   return [name, Number.isNaN(Number(value)) ? value : Number(value)]
-}
-
-function untilSignal(io: Io): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = (): void => {
-      io.off('SIGINT', stop)
-      io.off('SIGTERM', stop)
-      resolve()
-    }
-    io.on('SIGINT', stop)
-    io.on('SIGTERM', stop)
-  })
 }
