@@ -1,4 +1,5 @@
 import { ConfigError } from '@sluice/limiter/errors'
+import type { Question, Reply } from '@sluice/limiter/pipeline'
 import type { Domain } from '@sluice/limiter/rules'
 import { keptCounter } from '@sluice/observe/parts'
 import type { Registry } from 'prom-client'
@@ -75,26 +76,10 @@ export class Recorder {
     const { check, checkWithin, peek, reserve } = operations
     return {
       ...operations,
-      check: async (question) => {
-        const reply = await check(question)
-        this.#note({ api: 'http', ...question, peek: false, decision: reply.decision })
-        return reply
-      },
-      checkWithin: async (question, ms) => {
-        const reply = await checkWithin(question, ms)
-        this.#note({ api: 'auth', ...question, peek: false, decision: reply.decision })
-        return reply
-      },
-      peek: async (question) => {
-        const reply = await peek(question)
-        this.#note({ api: 'http', ...question, peek: true, decision: reply.decision })
-        return reply
-      },
-      reserve: async (question, ttlMs) => {
-        const reply = await reserve(question, ttlMs)
-        this.#note({ api: 'http', ...question, peek: false, decision: reply.decision })
-        return reply
-      },
+      check: this.#noted('http', false, check),
+      checkWithin: this.#noted('auth', false, checkWithin),
+      peek: this.#noted('http', true, peek),
+      reserve: this.#noted('http', false, reserve),
     }
   }
 
@@ -113,6 +98,18 @@ export class Recorder {
     await this.#file.end()
     this.#saidAt = Number.NEGATIVE_INFINITY
     if (this.#unsaid > 0) this.#say()
+  }
+
+  #noted<More extends unknown[], Given extends Pick<Reply, 'decision'>>(
+    api: AnsweredQuestion['api'],
+    peek: boolean,
+    ask: (question: Question, ...more: More) => Promise<Given>,
+  ): (question: Question, ...more: More) => Promise<Given> {
+    return async (question, ...more) => {
+      const reply = await ask(question, ...more)
+      this.#note({ ...question, api, peek, decision: reply.decision })
+      return reply
+    }
   }
 
   #note(answered: AnsweredQuestion): void {
