@@ -42,9 +42,9 @@ export const gateway: Command = defineCommand({
   summary: 'passes calls on to an API of others when its limits have room for them',
   operands: 'RULES…',
   options: OPTIONS,
-  notes: `Programs call it in place of the API: set their base URL to its address. Each call waits for its turn; one that
-would wait too long is answered by 429 at once. Rules read the API key's hash as attribute:key. See
-${pageUrl('outbound.md#in-any-language')}
+  notes: `Programs call it instead of the API: set their base URL to its address. Each call waits for its turn;
+one that would wait too long is answered by 429 at once. Rules read the API key's hash as attribute:key.
+See ${pageUrl('outbound.md#in-any-language')}
 
 ${STORE_NOTES}`,
   async run(paths, values, io) {
