@@ -2,6 +2,18 @@
 export { type CompareOptions, compareRules, type RulesOfDomain } from './compare/compare.ts'
 export type { Change, Comparison, RulebookTotals } from './compare/comparison.ts'
 export { LabError } from './lab-error.ts'
+export { reportPage } from './report/report-page.ts'
+export { ReportTally } from './report/report-tally.ts'
+export type {
+  KeyFigures,
+  LimitFigures,
+  QuotaFigures,
+  RateCount,
+  Timeline,
+  TrafficFigures,
+  WaitCount,
+} from './report/traffic-figures.ts'
+export type { Fate } from './simulate/decider.ts'
 export { descriptorsFrom } from './simulate/descriptors.ts'
 export type { PolicyReport, SimulationReport } from './simulate/report.ts'
 export { type SimulateOptions, simulateTraffic, type TrafficOptions } from './simulate/simulate-traffic.ts'

@@ -1,4 +1,5 @@
-import { descriptorsFrom, type SimulationReport, simulateTraffic } from '@sluice/lab'
+import { writeFileSync } from 'node:fs'
+import { descriptorsFrom, ReportTally, reportPage, type SimulationReport, simulateTraffic } from '@sluice/lab'
 import type { Domain } from '@sluice/limiter/rules'
 import { type Command, defineCommand } from '../command.ts'
 import { simulationText } from '../lab/simulation-text.ts'
@@ -55,6 +56,11 @@ export const simulate: Command = defineCommand({
     ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
     format: { type: 'string', value: 'FORMAT', choices: ['text', 'json'], help: 'text (default) or json' },
+    report: {
+      type: 'string',
+      value: 'FILE',
+      help: 'also writes a page with curves, one file that opens offline',
+    },
   },
   notes: NOTES,
   async run(operands, values, io) {
@@ -65,6 +71,7 @@ export const simulate: Command = defineCommand({
     checkReplayable(domain, descriptors !== undefined)
     const traffic = openTraffic(logs, values, io)
     try {
+      const tally = values.report === undefined ? undefined : new ReportTally()
       const cost = values['cost-column']?.split('+')
       const report = await simulateTraffic(traffic.sources, {
         ...traffic.options,
@@ -72,8 +79,13 @@ export const simulate: Command = defineCommand({
         domain,
         descriptors,
         cost,
+        onFate: tally?.add,
       })
       traffic.stop()
+      if (tally !== undefined) {
+        const about = { traffic: traffic.name, domain: domain.name }
+        writeReport(values.report!, reportPage(tally.figures(report, about)))
+      }
       io.stdout.write(
         values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : simulationText(report),
       )
@@ -85,6 +97,15 @@ export const simulate: Command = defineCommand({
     }
   },
 })
+
+/** @throws UsageError where it cannot be written */
+function writeReport(path: string, page: string): void {
+  try {
+    writeFileSync(path, page)
+  } catch (error) {
+    throw new UsageError(`cannot write ${path}: ${(error as Error).message}`)
+  }
+}
 
 /** The logs are what `--log` names, and operands that are no rules. @throws UsageError */
 function rulesAndLogs(
