@@ -123,7 +123,7 @@ function timeAxis({ tick, isSmall }: BarChart, axis: Partial<uPlot.Axis>): uPlot
   return {
     ...axis,
     size: 24,
-    space: isSmall ? 70 : 80,
+    space: isSmall ? 70 : 60,
     grid: { show: false },
     incrs: [...STEPS, ...[2, 4, 7, 14, 28, 56, 112, 364, 728, 3_640].map((days) => days * 86_400)],
     values: (_, times, _axis, _space, step) => times.map((time) => tick?.(time, step) ?? ''),
@@ -137,7 +137,12 @@ function nameAxis(labels: readonly string[], axis: Partial<uPlot.Axis>): uPlot.A
     size: 24,
     grid: { show: false },
     splits: () => middles,
-    values: () => [...labels],
+    values: ({ width }) => {
+      const each = Math.ceil(
+        (Math.max(...labels.map(({ length }) => length)) * 7 + 8) / (width / labels.length),
+      )
+      return labels.map((label, i) => (i % each === 0 ? label : ''))
+    },
   }
 }
 

@@ -2,8 +2,20 @@ import type { KeyFigures, LimitFigures, QuotaFigures, RateCount, TrafficFigures 
 import { element } from '../element.ts'
 import type { BarCharts } from './charts.ts'
 import { heatMap } from './heat-map.ts'
-import { countOf, countText, keyText, lengthText, quotaText, roleText, shareText, tickText } from './texts.ts'
+import {
+  countOf,
+  countText,
+  keyText,
+  lengthText,
+  quotaText,
+  roleText,
+  shareText,
+  spanText,
+  tickText,
+} from './texts.ts'
 
+/** Of rates; those below that no key has are left out. */
+const LEAST_BARS = 4
 /** Most keys with a chart of their own. */
 const MOST_MULTIPLES = 8
 
@@ -27,7 +39,9 @@ export function limitSection(limit: LimitFigures, figures: TrafficFigures, chart
     element(
       'p',
       {},
-      `${countText(denied)} of ${countOf(matched, 'request')} (${shareText(denied, matched)}) ${verb}, of ${isExact ? '' : 'about '}${countText(keysDenied)} of ${countOf(keys, 'key')}.`,
+      denied === 0
+        ? `None of ${countOf(matched, 'request')} is over it.`
+        : `${countText(denied)} of ${countOf(matched, 'request')} (${shareText(denied, matched)}) ${verb}, of ${isExact ? '' : 'about '}${countText(keysDenied)} of ${countOf(keys, 'key')}.`,
     ),
     element('h3', {}, hit.length > 0 ? 'Who would be hit, and when' : 'Keys that come nearest to the limit'),
     heatMap(top, figures.timeline),
@@ -44,7 +58,10 @@ export function limitSection(limit: LimitFigures, figures: TrafficFigures, chart
 }
 
 function rateChart(quota: QuotaFigures, charts: BarCharts): HTMLElement {
-  const rates = quota.rates!
+  const all = quota.rates!
+  const lowest = all.findIndex(({ keys }) => keys > 0)
+  const within = all.filter(({ isOver }) => !isOver).length
+  const rates = all.slice(Math.max(0, Math.min(lowest, within - 1, all.length - LEAST_BARS)))
   const labels = rates.map(rangeText)
   const over = rates.findIndex(({ isOver }) => isOver)
   const keys = rates.map((rate) => rate.keys)
@@ -72,7 +89,7 @@ function rateChart(quota: QuotaFigures, charts: BarCharts): HTMLElement {
 }
 
 function rangeText({ from, to }: RateCount): string {
-  if (from === 0) return `≤ ${countText(to)}`
+  if (from === 0 || to >= 1_000) return `≤ ${to.toLocaleString('en-US', { notation: 'compact' })}`
   return from >= to ? countText(to) : `${countText(from)}–${countText(to)}`
 }
 
@@ -120,7 +137,7 @@ function multiples(keys: readonly KeyFigures[], figures: TrafficFigures, charts:
       { class: 'note keys' },
       element('span', {}, element('i', { class: 'over most' }), 'over the limit'),
       element('span', {}, element('i', { class: 'h4' }), 'within it'),
-      `requests for each ${lengthText(figures.timeline.width)}`,
+      `requests for each ${spanText(figures.timeline.width)}`,
     ),
     element('div', { class: 'multiples' }, ...keys.map((key) => multiple(key, figures, charts))),
   ]

@@ -10,6 +10,7 @@ import {
   quotaText,
   roleText,
   shareText,
+  spanText,
   tickText,
   timeText,
 } from './texts.ts'
@@ -105,7 +106,7 @@ export function timelineSection(figures: TrafficFigures, charts: BarCharts): HTM
       'div',
       { class: 'head' },
       element('h2', { id: 'timeline-title' }, 'Requests over time'),
-      element('p', { class: 'note' }, `for each ${lengthText(width)}${zone}`),
+      element('p', { class: 'note' }, `for each ${spanText(width)}${zone}`),
     ),
     element(
       'p',

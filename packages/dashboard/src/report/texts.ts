@@ -34,13 +34,17 @@ export function lengthText(ms: number): string {
   return unit === 'ms' ? `${countText(count)} ms` : countOf(count, unit)
 }
 
+/** `10 seconds`, `hour`: behind "each" and "per". */
+export function spanText(ms: number): string {
+  return lengthText(ms).replace(/^1 (?=\D+$)(?!ms)/, '')
+}
+
 /** `5 per minute`, of one key or of everybody together. */
 export function quotaText({ limit, capacity, periodMs, calendar, rates }: QuotaFigures): string {
   if (rates === undefined) return `${countText(limit)} at a time`
   const burst = capacity === limit ? '' : `, ${countText(capacity)} at once`
   if (calendar !== undefined) return `${countText(limit)} per calendar ${calendar}${burst}`
-  const length = lengthText(periodMs)
-  return `${countText(limit)} per ${length.startsWith('1 ') ? length.slice(2) : length}${burst}`
+  return `${countText(limit)} per ${spanText(periodMs)}${burst}`
 }
 
 /** What a limit does with a request that is over it. */

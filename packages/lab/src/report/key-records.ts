@@ -99,18 +99,17 @@ export class KeyRecords {
     withFullness.sort(
       ([a, one], [b, other]) =>
         other.denied - one.denied ||
-        fullest.get(b)! - fullest.get(a)! ||
-        other.requests - one.requests ||
+        (one.denied > 0 ? 0 : fullest.get(b)! - fullest.get(a)! || other.requests - one.requests) ||
         (a < b ? -1 : 1),
     )
     return withFullness.slice(0, most)
   }
 
-  /** From the one that counts least. */
+  /** From the one that counts least; of those refused equally often, in the order of a simulation's report. */
   #ordered(): [string, KeyRecord][] {
     return [...this.#records].sort(
       ([a, one], [b, other]) =>
-        one.denied - other.denied || one.requests - other.requests || (a < b ? 1 : -1),
+        one.denied - other.denied || (one.denied > 0 ? 0 : one.requests - other.requests) || (a < b ? 1 : -1),
     )
   }
 
