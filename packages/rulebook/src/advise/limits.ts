@@ -113,7 +113,7 @@ function onMissingAddress(place: Placed<Limit>, limits: readonly Placed<Limit>[]
   )
   if (isCovered) return []
   const who = isLogin
-    ? 'who tries each of many users once meets no limit'
+    ? 'a caller that tries many users once each meets no limit'
     : `requests without ${rule.key[part]} meet no limit`
   return [
     adviceOn(
