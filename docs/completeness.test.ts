@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { FAULTS, STORE_FAILURES } from '@sluice/lab'
 import { algorithmOptions, algorithms } from '@sluice/limiter/algorithms'
 import { dialects } from '@sluice/limiter/respond'
 import { parsePart } from '@sluice/limiter/rules'
@@ -24,6 +25,14 @@ describe('the pages cover', () => {
 
   test.each(commands())('the command %s', (name) => {
     expect(textOf('docs/cli.md')).toContain(`\n## ${name}\n`)
+  })
+
+  test.each(Object.keys(FAULTS))('the fault %s', (name) => {
+    expect(textOf('docs/load.md')).toMatch(new RegExp(`^\\| \`${name}\``, 'm'))
+  })
+
+  test.each(STORE_FAILURES.map(({ name }) => name))('the failure %s', (name) => {
+    expect(textOf('docs/drill.md')).toMatch(new RegExp(`^\\| \`${name}\``, 'm'))
   })
 
   test.each(rulebookFields())('the rulebook field %s', (name) => {

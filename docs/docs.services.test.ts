@@ -15,6 +15,7 @@ describe.each(pages().filter((page) => dialoguesOf(page).length > 0))('$path', (
   const dialogues = dialoguesOf(page)
   const clock = new FakeClock()
   let service: Service
+  let redis: RedisServer | undefined
   let outputs: readonly string[]
 
   beforeAll(async () => {
@@ -27,9 +28,13 @@ describe.each(pages().filter((page) => dialoguesOf(page).length > 0))('$path', (
       admin: '127.0.0.1:0',
       log: { level: 'silent' },
     })
-    outputs = await outputsOf(dialogues, await service.start())
+    if (dialogues.some(({ command }) => command.text.includes(REDIS))) redis = await startRedis()
+    outputs = await outputsOf(dialogues, { ...(await service.start()), redis: redis?.port })
   })
-  afterAll(() => service.stop())
+  afterAll(async () => {
+    await service.stop()
+    await redis?.stop()
+  })
 
   dialogues.forEach(({ command, output }, i) => {
     test(`${placeOf(page, command)} prints what it shows`, () => {

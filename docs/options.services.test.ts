@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { createOutbound } from '@sluice/client'
 import { createLimiter, MemoryStore } from '@sluice/limiter'
 import { algorithmOptions, algorithms, planOf } from '@sluice/limiter/algorithms'
 import { nearest } from '@sluice/limiter/errors'
@@ -87,6 +88,9 @@ const DATA: Readonly<Record<string, string>> = {
     ...[
       'AbortSignal',
       'Callback',
+      'Error',
+      'Uint8Array',
+      'FakeClock',
       'Costed',
       'ErrorOptions',
       'ExecutionContext',
@@ -118,6 +122,14 @@ const DATA: Readonly<Record<string, string>> = {
       'ObjectHints',
     ],
     ...['AroundCall', 'Observer', 'OwnFields', 'Store', 'TSIntersectionType', 'TSFunctionType'],
+  ]),
+  ...because('of what queues are made of: those check their own options', [
+    'Judge',
+    'WritableFigures',
+    'KnownWait',
+    'TurnQueueOptions',
+    'TurnRefusal',
+    'Waiter',
   ]),
   ...because('of every message: the service checks it once', ['WireBounds']),
   ...because('no object', [
@@ -180,6 +192,7 @@ const THEIRS: Readonly<Record<string, unknown>> = {
   Rules: rules,
   Logger: console,
   Timers: globalThis,
+  Outbound: createOutbound(),
   DestinationStream: process.stdout,
   Telemetry: openTelemetry(),
   RateLimitInfo: {},
@@ -188,6 +201,10 @@ const THEIRS: Readonly<Record<string, unknown>> = {
 // biome-ignore lint/suspicious/noExplicitAny: options that are wrong on purpose
 type Options = any
 type Made = Readonly<Record<string, Options>>
+
+/** Where the sample text stands for a URL. */
+const withUrl = (options: Options): Options =>
+  options?.url === 'shop' ? { ...options, url: 'https://api.example.com' } : options
 
 /** How what takes more than options is called. */
 const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>> = {
@@ -234,6 +251,10 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   readAnswerLimits: ({ readAnswerLimits }, options) =>
     readAnswerLimits({ status: 200, headers: new Headers() }, options),
   retrying: ({ retrying }, options) => retrying(fetch, options),
+  outbound: ({ outbound }, options) => outbound(fetch, options),
+  outboundAdapter: ({ outboundAdapter }, options) => outboundAdapter(fetch, options),
+  'Outbound#run': ({ createOutbound }, options) => createOutbound().run(() => undefined, withUrl(options)),
+  'Outbound#progress': ({ createOutbound }, options) => createOutbound().progress(1, withUrl(options)),
   'MockServer#setFaults': async ({ startMock }, faults) => {
     const mock = await startMock()
     try {
@@ -260,7 +281,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   'RateLimitModule.forRoot': ({ RateLimitModule }, options) => RateLimitModule.forRoot(options),
   'RateLimitModule.forRootAsync': ({ RateLimitModule }, options) => RateLimitModule.forRootAsync(options),
   ...Object.fromEntries(
-    ['check', 'limitOrThrow', 'peek', 'reserve'].map((verb) => [
+    ['check', 'allow', 'limitOrThrow', 'peek', 'reserve', 'match'].map((verb) => [
       `Limiter#${verb}`,
       (_: Made, options: Options) => (limiter as Options)[verb]('k', options),
     ]),
@@ -280,6 +301,7 @@ const PER_CALL = [
   'OffendersQuery',
   'TimerOptions',
   'WaitOptions',
+  'RunOptions',
   'WrapOptions',
   'CostOption',
   'ReserveOptions',

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { type Block, isExcerpt, type Page, ROOT } from './page.ts'
+import { type Block, isExcerpt, type Page, REDIS, ROOT } from './page.ts'
 
 /** A shell sample, and the output that the page shows right behind it. */
 export interface Dialogue {
@@ -29,11 +29,14 @@ export async function outputsOf(dialogues: readonly Dialogue[], addresses: Addre
 export interface Addresses {
   readonly http: string
   readonly admin: string
+  /** The port of a Redis, for samples that name one. */
+  readonly redis?: number | undefined
 }
 
-function here(command: string, { http, admin }: Addresses): string {
+function here(command: string, { http, admin, redis }: Addresses): string {
   return command
     .replaceAll('npx sluice', 'node packages/cli/bin/sluice.js')
     .replaceAll('http://127.0.0.1:8080', http)
     .replaceAll('http://127.0.0.1:6070', admin)
+    .replaceAll(REDIS, `redis://127.0.0.1:${redis}`)
 }

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 
 const bin = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url))
+const traces = fileURLToPath(new URL('../../lab/fixtures/traces/', import.meta.url))
 
 beforeAll(() => {
   const built = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -51,7 +52,7 @@ describe('the program', () => {
   })
 
   it('is silent when whoever reads leaves early', async () => {
-    const log = `${fixtures}traces/apache-combined-2015.log.gz`
+    const log = `${traces}apache-combined-2015.log.gz`
     const command = `"${process.execPath}" "${bin}" simulate "${fixtures}rules/shop.yaml" --log "${log}"`
     expect(await run('sh', ['-c', `{ ${command}; echo $? >&2; } | true`])).toMatchObject({
       out: '',

@@ -4,21 +4,18 @@ import type { Io } from './io.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A file that was named, or standard input. */
-export interface Input {
+interface Input {
   /** As messages call it. */
   readonly name: string
-  /** Bytes, where it is known. */
-  readonly size: number | undefined
   readonly bytes: Readable
 }
 
 /** Opens `path`, or standard input for `-`. @throws UsageError when there is no such file */
-export function openInput(path: string, { stdin }: Io): Input {
-  if (path === '-') return { name: 'standard input', size: undefined, bytes: stdin }
+function openInput(path: string, { stdin }: Io): Input {
+  if (path === '-') return { name: 'standard input', bytes: stdin }
   try {
-    const stats = statSync(path)
-    if (stats.isDirectory()) throw new UsageError(`cannot read ${path}: it is a folder`)
-    return { name: path, size: stats.isFile() ? stats.size : undefined, bytes: createReadStream(path) }
+    if (statSync(path).isDirectory()) throw new UsageError(`cannot read ${path}: it is a folder`)
+    return { name: path, bytes: createReadStream(path) }
   } catch (error) {
     throw cannotRead(path, error)
   }
@@ -44,12 +41,10 @@ export async function readText(path: string, limit: number, io: Io): Promise<str
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EACCES: 'it may not be read',
-  Z_DATA_ERROR: 'its gzip data are damaged',
-  Z_BUF_ERROR: 'its gzip data end too early',
 }
 
 /** What the system says of a file, in words. */
-export function cannotRead(name: string, error: unknown): unknown {
+function cannotRead(name: string, error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException)?.code
   if (typeof code !== 'string' || error instanceof UsageError) return error
   return new UsageError(

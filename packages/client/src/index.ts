@@ -1,6 +1,16 @@
 export type { AnswerLimits, StatedLimit } from './answers/answer-limits.ts'
 export { type Answer, type ReadAnswerOptions, readAnswerLimits } from './answers/answer-reader.ts'
 export type { HeaderSource } from './answers/header-source.ts'
+export { BudgetExceeded } from './outbound/budget-exceeded.ts'
+export {
+  createOutbound,
+  type LimitedFetch,
+  type Outbound,
+  outbound,
+  type RunOptions,
+} from './outbound/outbound.ts'
+export type { CallOptions, Destination, OutboundOptions } from './outbound/outbound-options.ts'
+export { type ModelTokensOptions, modelTokens, type UsageReader } from './outbound/usage.ts'
 export type { ThrottleOptions } from './retry/adaptive-throttle.ts'
 export type { BackoffKind, BackoffOptions } from './retry/backoff.ts'
 export type { FetchCall } from './retry/repeatable.ts'

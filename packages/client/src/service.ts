@@ -1,7 +1,13 @@
 /** A client of `sluice serve`. */
 export type { FetchFunction } from './retry/retrying.ts'
 export type { LeaseOptions } from './service/leases.ts'
-export type { DomainNames, LimitNames, RequestOf, ServiceQuestion, Subject } from './service/limit-names.ts'
+export type {
+  DomainNames,
+  LimitNames,
+  QuestionSubject,
+  RequestOf,
+  ServiceQuestion,
+} from './service/limit-names.ts'
 export type { RefusalsOptions } from './service/refusals.ts'
 export type { ReservedServiceAnswer, ServiceAnswer } from './service/service-answer.ts'
 export { createServiceClient } from './service/service-client.ts'

@@ -127,11 +127,16 @@ describe('the dashboard, in Chromium', () => {
   })
 
   test('lists the keys that were refused, and those that came, without secrets', async () => {
-    await soon(() => textOf('#denied tbody')).toMatch(/^203\.0\.113\.7\s+login\s+6\s+ada\s+watched\s+3$/)
+    await soon(() => textOf('#denied tbody')).toMatch(
+      /^203\.0\.113\.7\s+login\s+\/login\s+6\s+ada\s+watched\s+\/watched\s+3$/,
+    )
     const busiest = await textOf('#busiest tbody')
     expect(busiest).toMatch(/^203\.0\.113\.7\s+login\s+10\s/)
     expect(busiest).toMatch(/%h[\da-f]{32}\s+search\s+7/)
     expect(await page.content()).not.toContain('sk-never-shown')
+    expect(await textOf('#routes tbody')).toMatch(
+      /^\/login\s+login\s+13\s+\/search\s+search\s+7\s+\/watched\s+watched\s+5$/,
+    )
     await page.locator('#offender-policy').selectOption({ label: 'watched' })
     await soon(() => textOf('#busiest tbody')).toMatch(/^ada\s+watched\s+5$/)
     await page.locator('#windows button', { hasText: '1 day' }).click()
@@ -155,6 +160,40 @@ describe('the dashboard, in Chromium', () => {
     await soon(async () => (await rowOf('login'))[1]).toBe('7')
     await page.locator('#found button', { hasText: 'Unblock' }).click()
     await soon(() => textOf('#found')).toMatch(/unblock is done[\s\S]*admits the next request/)
+  })
+
+  test('acceptance 6.8: shows what a limit was asked for and admitted, in its busiest second and over time', async () => {
+    const before = (await rowOf('search')).join()
+    // Together, so that they are in one second.
+    const request = { path: '/search', headers: { 'x-api-key': 'sk-another' } }
+    await fetch(`${http}/v1/check/batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(Array.from({ length: 150 }, () => ({ domain: 'shop', request }))),
+    })
+    await soon(async () => (await rowOf('search')).join()).not.toBe(before)
+    const busiest = page
+      .locator('#policies tbody tr', { hasText: 'search' })
+      .first()
+      .locator('td.wide')
+      .first()
+    await soon(() => shownText(busiest)).toBe('150 → 100')
+    await page.locator('#traffic-policy').selectOption({ label: 'search' })
+    const token = { headers: { authorization: `Bearer ${TOKEN}` } }
+    const { seconds } = (await (
+      await fetch(`${admin}/v1/spikes?domain=shop&policy=search`, token)
+    ).json()) as { seconds: readonly (readonly number[])[] }
+    const sum = (column: number): number => seconds.reduce((all, row) => all + row[column]!, 0)
+    expect([sum(1), sum(2), sum(3)]).toEqual([157, 107, 50])
+    // All requests would have those that are admitted as well.
+    const caption = async (): Promise<string> => {
+      await send(5, { path: '/search', headers: { 'x-api-key': 'sk-another' } })
+      await send(5, { path: '/watched', attributes: { user: 'eve' } })
+      return textOf('#traffic figcaption')
+    }
+    await soon(caption).toMatch(/refused\s+[1-9]\d*\s+admitted\s+0\b/)
+    await page.locator('#traffic-policy').selectOption('')
+    await soon(caption).toMatch(/admitted\s+[1-9]/)
   })
 
   test('says that the files have a mistake, and that older rules are in force', async () => {

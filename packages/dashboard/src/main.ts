@@ -16,7 +16,8 @@ import { buttonChoice, byId, element, setText } from './element.ts'
 import { KeyPanel } from './key-panel.ts'
 import { OffenderTables } from './offender-tables.ts'
 import { PolicyTable } from './policy-table.ts'
-import { limitsOf } from './rulebook-facts.ts'
+import { PolicyTraffic } from './policy-traffic.ts'
+import { type LimitFacts, limitsOf } from './rulebook-facts.ts'
 import { TimeCharts } from './time-charts.ts'
 
 /** Seconds between two looks at who is refused. */
@@ -28,6 +29,7 @@ const recent = new LiveWindow()
 const charts = new TimeCharts()
 const policies = new PolicyTable()
 const keys = new KeyPanel(api)
+const traffic = new PolicyTraffic(api, () => show())
 const offenders = new OffenderTables(api, (row) => void keys.ask(row))
 let version: string | undefined
 let connected = false
@@ -74,11 +76,15 @@ async function seen(event: string, data: unknown): Promise<void> {
   connected = true
   byId('token').hidden = true
   if (event === 'history') recent.begin(data as LiveHistory)
-  if (event === 'second') recent.add(data as LiveSecond)
+  if (event === 'history') void traffic.refresh().catch(() => undefined)
+  if (event === 'second') {
+    recent.add(data as LiveSecond)
+    traffic.add(data as LiveSecond)
+  }
   show()
   if (event === 'history' || ++sinceOffenders >= OFFENDERS_EVERY) {
     sinceOffenders = 0
-    await offenders.refresh().catch(() => undefined) // the stream says whether the service answers
+    await refreshLists().catch(() => undefined) // the stream says whether the service answers
   }
   if (recent.last !== undefined && recent.last.rules.version !== version) {
     version = recent.last.rules.version
@@ -88,19 +94,32 @@ async function seen(event: string, data: unknown): Promise<void> {
   }
 }
 
+/** What the stream does not have. */
+async function refreshLists(): Promise<void> {
+  await offenders.refresh()
+  policies.spikes = (await api.get('v1/spikes')).spikes
+}
+
 async function readRules(): Promise<void> {
   const facts = limitsOf(await api.get('v1/rules'))
   policies.facts = facts
   keys.facts = facts
-  byId('offender-policy').replaceChildren(
-    element('option', { value: '' }, 'all'),
-    ...facts.map((each) => element('option', { value: policyId(each) }, policyWords(each))),
-  )
-  show()
+  listLimits('offender-policy', facts)
+  listLimits('traffic-policy', facts)
+  await traffic.refresh()
+}
+
+/** Puts the limits behind the first option, which stands for all. */
+function listLimits(id: string, facts: readonly LimitFacts[]): void {
+  const select = byId<HTMLSelectElement>(id)
+  const { value } = select
+  const options = facts.map((each) => element('option', { value: policyId(each) }, policyWords(each)))
+  select.replaceChildren(select.options[0]!, ...options)
+  select.value = facts.some((each) => policyId(each) === value) ? value : ''
 }
 
 function show(): void {
-  charts.show(recent.rows)
+  charts.show(recent.rows, traffic.rows)
   policies.show(summaryOf([recent]).policies)
   showHealth()
   showTiles()

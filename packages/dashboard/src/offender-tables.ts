@@ -4,17 +4,28 @@ import type { AdminApi } from './admin-api.ts'
 import { buttonChoice, byId, element, KeyedRows, setText } from './element.ts'
 
 const MOST_ROWS = 8
+/** Of a key that is refused. */
+const MOST_ROUTES = 2
 
 interface KeyRow extends CountedKey {
   readonly domain: string
   readonly policy: string
 }
 
-/** Who is refused most often, and who comes most often. */
+type ListKind = 'denied' | 'busiest' | 'routes'
+
+const NAMES: Readonly<Record<ListKind, string>> = {
+  denied: 'Most over the limit',
+  busiest: 'Busiest keys',
+  routes: 'Busiest routes',
+}
+
+/** Who is refused most often, who comes most often, and by which routes. */
 export class OffenderTables {
   readonly #api: AdminApi
   readonly #denied: KeyedRows<KeyRow, HTMLTableRowElement>
   readonly #busiest: KeyedRows<KeyRow, HTMLTableRowElement>
+  readonly #routes: KeyedRows<KeyRow, HTMLTableRowElement>
   readonly #select = byId<HTMLSelectElement>('offender-policy')
   #window: '5m' | '1d' = '5m'
   /** Of the last five minutes, of every policy. */
@@ -27,6 +38,7 @@ export class OffenderTables {
       new KeyedRows(byId(id).querySelector('tbody')!, (row) => makeRow(row, chosen), updateRow)
     this.#denied = rows('denied')
     this.#busiest = rows('busiest')
+    this.#routes = new KeyedRows(byId('routes').querySelector('tbody')!, (row) => makeRow(row), updateRow)
     this.#select.addEventListener('change', () => void this.refresh())
     buttonChoice(
       byId('windows'),
@@ -51,7 +63,7 @@ export class OffenderTables {
 
   #show(lists: readonly OffenderList[]): void {
     const chosen = lists.filter((list) => this.#select.value === '' || policyId(list) === this.#select.value)
-    const rowsOf = (kind: 'denied' | 'busiest'): [string, KeyRow][] =>
+    const rowsOf = (kind: ListKind): [string, KeyRow][] =>
       chosen
         .flatMap((list) =>
           list[kind].keys.map((each) => ({ ...each, domain: list.domain, policy: list.policy })),
@@ -61,28 +73,44 @@ export class OffenderTables {
         .map((row) => [JSON.stringify([row.domain, row.policy, row.key]), row])
     this.#denied.show(rowsOf('denied'))
     this.#busiest.show(rowsOf('busiest'))
-    for (const kind of ['denied', 'busiest'] as const) {
+    this.#routes.show(rowsOf('routes'))
+    for (const [kind, name] of Object.entries(NAMES) as [ListKind, string][]) {
       const caption = byId<HTMLTableElement>(kind).caption!
       const total = chosen.reduce((sum, list) => sum + list[kind].total, 0)
-      const name = kind === 'denied' ? 'Most over the limit' : 'Busiest'
       setText(caption, total === 0 ? `${name}: none` : `${name}, of ${wholeText(total)} in all`)
     }
     setText(byId('bound'), boundText(chosen))
   }
 }
 
-function makeRow(row: KeyRow, chosen: (row: KeyRow) => void): HTMLTableRowElement {
-  const button = element('button', { type: 'button', class: 'link' }, element('code', {}, keyWords(row.key)))
-  button.addEventListener('click', () => chosen(row))
+/** @param chosen is called when the row's key is chosen; a route is not a key */
+function makeRow(row: KeyRow, chosen?: (row: KeyRow) => void): HTMLTableRowElement {
+  const name = element('code', {}, keyWords(row.key))
+  const button = chosen && element('button', { type: 'button', class: 'link' }, name)
+  button?.addEventListener('click', () => chosen?.(row))
   return element(
     'tr',
     {},
-    element('td', {}, button, ' ', element('small', {}, policyWords(row))),
+    element(
+      'td',
+      {},
+      button ?? name,
+      ' ',
+      element('small', {}, policyWords(row)),
+      element('small', { class: 'routes' }),
+    ),
     element('td', { class: 'number' }),
   )
 }
 
-function updateRow(row: HTMLTableRowElement, { atLeast, atMost }: KeyRow): void {
+function updateRow(row: HTMLTableRowElement, { atLeast, atMost, routes = [] }: KeyRow): void {
+  setText(
+    row.querySelector('.routes')!,
+    routes
+      .slice(0, MOST_ROUTES)
+      .map(({ route }) => route)
+      .join(', '),
+  )
   const exact = atLeast === atMost
   setText(row.lastElementChild!, exact ? wholeText(atMost) : `${wholeText(atLeast)}–${wholeText(atMost)}`)
 }

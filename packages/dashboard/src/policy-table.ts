@@ -2,6 +2,7 @@ import {
   decisionsOf,
   type LivePolicy,
   overLimit,
+  type PolicySpike,
   policyId,
   policyWords,
   shareText,
@@ -17,12 +18,15 @@ const BINS = 11
 interface Shown {
   readonly facts: LimitFacts
   readonly minute: LivePolicy | undefined
+  readonly spike: PolicySpike | undefined
 }
 
 /** Every limit with its last minute: how many came, how many were over it, and how full it was when they came. */
 export class PolicyTable {
   readonly #rows: KeyedRows<Shown, HTMLTableRowElement>
   facts: readonly LimitFacts[] = []
+  /** The last quarter of an hour of each limit. */
+  spikes: readonly PolicySpike[] = []
 
   constructor() {
     this.#rows = new KeyedRows(byId('policies').querySelector('tbody')!, makeRow, updateRow)
@@ -30,15 +34,17 @@ export class PolicyTable {
 
   /** @param minutes the last minute of each policy that decided in it */
   show(minutes: readonly LivePolicy[]): void {
+    const spikes = new Map(this.spikes.map((spike) => [policyId(spike), spike]))
     const known = new Map(this.facts.map((facts) => [policyId(facts), facts]))
     const active = minutes.map((minute): [string, Shown] => {
       const id = policyId(minute)
-      return [id, { minute, facts: known.get(id) ?? { ...minute, limit: '', mode: '' } }]
+      const facts = known.get(id) ?? { ...minute, limit: '', mode: '' }
+      return [id, { minute, facts, spike: spikes.get(id) }]
     })
     const deciding = new Set(active.map(([id]) => id))
     const idle = [...known]
       .filter(([id]) => !deciding.has(id))
-      .map(([id, facts]): [string, Shown] => [id, { facts, minute: undefined }])
+      .map(([id, facts]): [string, Shown] => [id, { facts, minute: undefined, spike: spikes.get(id) }])
     this.#rows.show([...active, ...idle].slice(0, MOST_ROWS))
   }
 }
@@ -55,11 +61,12 @@ function makeRow({ facts }: Shown): HTMLTableRowElement {
     element('td', { class: 'number' }),
     element('td', { class: 'heat' }, strip),
     element('td', { class: 'number wide' }),
+    element('td', { class: 'number wide' }),
   )
 }
 
-function updateRow(row: HTMLTableRowElement, { facts, minute }: Shown): void {
-  const [name, requests, over, share, heat, degraded] = row.children as unknown as HTMLElement[]
+function updateRow(row: HTMLTableRowElement, { facts, minute, spike }: Shown): void {
+  const [name, requests, over, share, heat, busiest, degraded] = row.children as unknown as HTMLElement[]
   setText(
     name!.querySelector('small')!,
     facts.domain === '' ? facts.limit : `${facts.domain} · ${facts.limit}`,
@@ -71,6 +78,7 @@ function updateRow(row: HTMLTableRowElement, { facts, minute }: Shown): void {
   setText(share!, minute === undefined ? '–' : shareText(overLimit(minute), decisionsOf(minute)))
   over!.title = minute === undefined ? '' : overWords(minute)
   over!.className = minute !== undefined && minute.limited > 0 ? 'number over' : 'number'
+  setText(busiest!, spike === undefined ? '–' : peakText(spike))
   setText(degraded!, minute === undefined ? '0' : wholeText(minute.degraded))
   showFullness(heat!.firstElementChild as HTMLElement, minute?.fullness ?? [])
 }
@@ -101,6 +109,11 @@ function showFullness(strip: HTMLElement, bins: readonly number[]): void {
 
 function binText(bin: number): string {
   return bin === BINS - 1 ? 'over the limit' : `${bin * 10}–${bin * 10 + 10} % in use`
+}
+
+/** What was asked for in the busiest second, and what of it was admitted. */
+function peakText({ peak: { demand, admitted } }: PolicySpike): string {
+  return demand === admitted ? wholeText(demand) : `${wholeText(demand)} → ${wholeText(admitted)}`
 }
 
 /** In words, what being over the limit meant. */

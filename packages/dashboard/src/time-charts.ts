@@ -19,6 +19,8 @@ interface ChartShape {
   readonly text: (value: number | null) => string
   readonly logarithmic?: true
   readonly most?: number
+  /** Can be those of one limit. */
+  readonly byPolicy?: true
   columns(rows: readonly LiveRow[]): (number | null)[][]
 }
 
@@ -40,6 +42,7 @@ const SHAPES: readonly ChartShape[] = [
       { label: 'without the store', color: 'degraded' },
     ],
     text: (value) => perSecondText(value ?? 0),
+    byPolicy: true,
     columns: (rows) => [
       rows.map(([, allowed, denied]) => allowed + denied),
       rows.map(([, allowed]) => allowed),
@@ -49,9 +52,10 @@ const SHAPES: readonly ChartShape[] = [
   {
     id: 'dropped',
     title: 'Share refused',
-    lines: [{ label: 'of all requests', color: 'denied' }],
+    lines: [{ label: 'of what was asked for', color: 'denied' }],
     text: (value) => (value === null ? '–' : `${Math.round(value)} %`),
     most: 100,
+    byPolicy: true,
     columns: (rows) => [
       rows.map(([, allowed, denied]) =>
         allowed + denied === 0 ? null : (denied / (allowed + denied)) * 100,
@@ -82,6 +86,7 @@ const SHAPES: readonly ChartShape[] = [
 export class TimeCharts {
   #charts: readonly uPlot[] = []
   #rows: readonly LiveRow[] = []
+  #ofPolicy: readonly LiveRow[] | undefined
   #seconds = 300
 
   constructor() {
@@ -96,13 +101,15 @@ export class TimeCharts {
   /** How many seconds are shown. */
   set seconds(seconds: number) {
     this.#seconds = seconds
-    this.show(this.#rows)
+    this.show(this.#rows, this.#ofPolicy)
   }
 
-  show(rows: readonly LiveRow[]): void {
+  /** @param ofPolicy the rows of the limit that was chosen */
+  show(rows: readonly LiveRow[], ofPolicy: readonly LiveRow[] | undefined): void {
     this.#rows = rows
-    const shown = rows.slice(-this.#seconds)
+    this.#ofPolicy = ofPolicy
     for (const [i, shape] of SHAPES.entries()) {
+      const shown = ((shape.byPolicy && ofPolicy) || rows).slice(-this.#seconds)
       this.#charts[i]!.setData(dataOf(shape, shown, this.#seconds))
       showLast(shape, shown)
     }
@@ -113,7 +120,7 @@ export class TimeCharts {
     this.#charts = SHAPES.map(
       (shape) => new uPlot(optionsOf(shape), [[]] as unknown as Columns, byId(shape.id)),
     )
-    this.show(this.#rows)
+    this.show(this.#rows, this.#ofPolicy)
   }
 }
 

@@ -39,5 +39,5 @@ export {
   withRoom,
 } from './core/decide/run.ts'
 export { shareOf } from './core/decide/share.ts'
-export { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
+export { holdsSlots, type StateName, type Step, stateText } from './core/decide/step.ts'
 export { createEngine, type Engine, type Reserved } from './engine.ts'

@@ -3,10 +3,14 @@ import { type Decision, decisionOf, keepCorrected, type Receipt, receiptOf } fro
 import { MAX } from './core/decide/integers.ts'
 import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
+import type { Request } from './core/request.ts'
 import { ticksOf } from './core/time.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
 import { isListening, type Observer } from './observe/events.ts'
 import type { Charge, Once, Outcome, Store } from './stores/store.ts'
+
+/** What observers hear of a request. */
+type AskedRequest = Pick<Request, 'method' | 'path'>
 
 /** A request that was charged an estimate, and what settles it once. */
 export interface Reserved {
@@ -19,13 +23,28 @@ export interface Reserved {
  * store in process every verb answers at once, with a shared one by promise.
  */
 export interface Engine<Async extends boolean = boolean> {
-  /** Asks the store about one request. With `peek` it only looks. */
-  decide(domain: string, steps: readonly Step[], peek: boolean): MaybePromise<Decision, Async>
+  /** Whether it answers by promise. */
+  readonly async: Async
+  /**
+   * Asks the store about one request. With `peek` it only looks.
+   * @param request for observers
+   */
+  decide(
+    domain: string,
+    steps: readonly Step[],
+    peek: boolean,
+    request?: AskedRequest,
+  ): MaybePromise<Decision, Async>
   /**
    * As `decide`, to be settled later.
    * @param ttl milliseconds or text: how long it can be settled; unsettled, the estimate stands
    */
-  reserve(domain: string, steps: readonly Step[], ttl: number | string): MaybePromise<Reserved, Async>
+  reserve(
+    domain: string,
+    steps: readonly Step[],
+    ttl: number | string,
+    request?: AskedRequest,
+  ): MaybePromise<Reserved, Async>
   /**
    * Settles a decision's charge at its actual cost: the rest is given back where it still counts, or more is charged,
    * into debt if need be. Slots that are held are released. Rules that `actual` does not name stay as charged. All that
@@ -72,12 +91,19 @@ export function createEngine<Async extends boolean>(
   const decide: Engine<Async>['decide'] =
     observe === undefined
       ? (_domain, steps, peek) => decided(store, merge(steps), peek)
-      : (domain, steps, peek) => {
+      : (domain, steps, peek, request) => {
           const answer = decided(store, merge(steps), peek)
           if (!isListening(observe, 'decided')) return answer
           if (store.async)
-            return observedLater(answer as Promise<Decision>, observe, domain, peek) as typeof answer
-          observe({ type: 'decided', domain, decision: answer as Decision, peek })
+            return observedLater(answer as Promise<Decision>, observe, domain, peek, request) as typeof answer
+          observe({
+            type: 'decided',
+            domain,
+            decision: answer as Decision,
+            peek,
+            method: request?.method,
+            path: request?.path,
+          })
           return answer
         }
   const correct: Engine<Async>['correct'] = (domain, charges, once) => {
@@ -109,10 +135,11 @@ export function createEngine<Async extends boolean>(
     })
   }
   return {
+    async: store.async,
     decide,
-    reserve(domain, steps, ttl) {
+    reserve(domain, steps, ttl, request) {
       const ticks = ticksOf(ttl, ['ttl'])
-      return andThen<Decision, Reserved, Async>(decide(domain, steps, false), (decision) => {
+      return andThen<Decision, Reserved, Async>(decide(domain, steps, false, request), (decision) => {
         const { outcome, charged } = receiptOf(decision)!
         if (charged) observe?.({ type: 'reserved', domain, decision })
         return { decision, once: { id: globalThis.crypto.randomUUID(), until: outcome.at + ticks } }
@@ -143,9 +170,10 @@ async function observedLater(
   observe: Observer,
   domain: string,
   peek: boolean,
+  request: AskedRequest | undefined,
 ): Promise<Decision> {
   const decision = await answer
-  observe({ type: 'decided', domain, decision, peek })
+  observe({ type: 'decided', domain, decision, peek, method: request?.method, path: request?.path })
   return decision
 }
 

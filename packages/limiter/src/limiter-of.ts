@@ -2,6 +2,7 @@ import type { Plan } from './core/decide/algorithm.ts'
 import { type CostByName, checkedCost } from './core/decide/cost.ts'
 import type { Decision } from './core/decide/decision.ts'
 import { type Rule, ruleOfChecked } from './core/decide/rule.ts'
+import type { Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
 import {
   type CallFields,
@@ -16,7 +17,7 @@ import {
   under,
 } from './core/options.ts'
 import type { Duration } from './core/time.ts'
-import { createEngine, type Reserved } from './engine.ts'
+import { createEngine, type Engine, type Reserved } from './engine.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
 import type { KeyOf, LimiterPolicy, SomeKeyOf } from './limiter-policy.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
@@ -112,6 +113,11 @@ export interface Limiter<
   ): MaybePromise<void, Async>
   /** Ends a block. */
   unblock(key: SomeKeyOf<Field>): MaybePromise<void, Async>
+  /** What `check` would ask the store for; nothing is decided. */
+  match(key: KeyOf<Field>, options?: CostOption<Name>): readonly Step[]
+  /** The verbs below policies: by steps and charges. */
+  readonly engine: Engine<Async>
+  readonly name: string
   readonly policies: Readonly<Record<Name, LimiterPolicy>>
 }
 
@@ -183,7 +189,10 @@ export function limiterOf<Async extends boolean>(
   const check: Limiter<string, Async, string>['check'] = (key, options) =>
     decide(name, steps.of(key, givenCost(options)), false)
   return {
+    name,
     policies,
+    engine,
+    match: (key, options) => steps.of(key, givenCost(options)),
     check,
     allow: (key, options) =>
       andThen<DecisionBy<string, Async>, boolean, Async>(check(key, options), ({ allowed }) => allowed),

@@ -1,5 +1,5 @@
 /** Who is refused most often, and who comes most often: counted from the events, in memory that does not grow. */
-export type { CountedKey, KeyCounts } from './observe/offenders/key-counts.ts'
+export type { CountedKey, CountedRoute, KeyCounts } from './observe/offenders/key-counts.ts'
 export {
   createOffenders,
   mergeOffenders,
@@ -10,3 +10,4 @@ export {
   offendersFields,
 } from './observe/offenders/offenders.ts'
 export { OFFENDER_WINDOWS, type OffenderWindow } from './observe/offenders/recent-counts.ts'
+export { routeOf } from './observe/offenders/route.ts'

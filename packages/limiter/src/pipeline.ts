@@ -130,8 +130,9 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
   // Decide: all of them at once, or none. The engine reports to the observer.
   const decide = (question: Question, peek: boolean): MaybePromise<Reply, Async> => {
     const found = matched(question)
-    return andThen<Decision, Reply, Async>(engine.decide(question.domain, found.steps, peek), (decision) =>
-      respondTo(decision, found, question.cost),
+    return andThen<Decision, Reply, Async>(
+      engine.decide(question.domain, found.steps, peek, question.request),
+      (decision) => respondTo(decision, found, question.cost),
     )
   }
   return {
@@ -142,11 +143,14 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     peek: (question) => decide(question, true),
     reserve(question, ttl = '1m') {
       const found = matched(question)
-      return andThen(engine.reserve(question.domain, found.steps, ttl), ({ decision, once }) => ({
-        ...respondTo(decision, found, question.cost),
-        reservation: reservationOf(engine, question.domain, decision, once),
-        once,
-      })) as MaybePromise<ReservedReply<Async>, Async>
+      return andThen(
+        engine.reserve(question.domain, found.steps, ttl, question.request),
+        ({ decision, once }) => ({
+          ...respondTo(decision, found, question.cost),
+          reservation: reservationOf(engine, question.domain, decision, once),
+          once,
+        }),
+      ) as MaybePromise<ReservedReply<Async>, Async>
     },
     refund: (decision, amount) => engine.refund('', decision, amount),
     reset(question) {

@@ -1,36 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { createLimiter, type Decision, LimitExceeded, type LimiterPolicy, MemoryStore } from './index.ts'
 import { createQueue, type WaitOptions } from './queue.ts'
-import { FakeClock } from './testing.ts'
+import { FakeClock, FakeTimers } from './testing.ts'
 
 /** A queue in a world whose time moves only by `run`: what its timers are for happens in order. */
 function setUp(policies: Readonly<Record<string, LimiterPolicy>>) {
   const clock = new FakeClock()
   const start = clock.now()
-  const pending = new Map<number, { readonly at: number; readonly go: () => void }>()
-  let last = 0
-  const timers = {
-    setTimeout: (go: () => void, ms: number) => {
-      pending.set(++last, { at: clock.now() + ms * 1_000, go })
-      return last
-    },
-    clearTimeout: (timer: number) => void pending.delete(timer),
-  }
+  const timers = new FakeTimers(clock)
   const limiter = createLimiter({ store: new MemoryStore({ clock }), policies })
   const queue = createQueue(limiter, { clock, timers })
   const nowMs = (): number => (clock.now() - start) / 1_000
-  const quiet = () => new Promise((resolve) => setImmediate(resolve))
-  const run = async (untilMs: number): Promise<void> => {
-    for (;;) {
-      await quiet()
-      const [next] = [...pending].sort(([, a], [, b]) => a.at - b.at)
-      if (next === undefined || next[1].at > start + untilMs * 1_000) break
-      pending.delete(next[0])
-      clock.set(Math.max(clock.now(), next[1].at))
-      next[1].go()
-    }
-    clock.set(start + untilMs * 1_000)
-  }
+  const run = (untilMs: number) => timers.run(untilMs - nowMs())
+  const quiet = () => timers.run(0)
   const log: string[] = []
   const noted = (name: string, promise: Promise<Decision>): void => {
     const note = (what: string) => log.push(`${name} ${what} ${Math.round(nowMs())}`)
@@ -40,7 +22,7 @@ function setUp(policies: Readonly<Record<string, LimiterPolicy>>) {
     )
   }
   const wait = (name: string, options?: WaitOptions, key = 'k') => noted(name, queue.wait(key, options))
-  return { queue, limiter, run, log, wait, pending, nowMs, quiet }
+  return { queue, limiter, run, log, wait, timers, nowMs, quiet }
 }
 
 const window: LimiterPolicy = { algorithm: 'fixed-window', limit: 1, period: '1s' }
@@ -53,12 +35,12 @@ const KINDS: Readonly<Record<string, LimiterPolicy>> = {
 
 describe('a queue', () => {
   it.each(Object.entries(KINDS))('%s: admits in order, each as soon as it is possible', async (_, policy) => {
-    const { wait, run, log, pending } = setUp({ p: policy })
+    const { wait, run, log, timers } = setUp({ p: policy })
     for (const name of ['a', 'b', 'c', 'd']) wait(name)
     wait('other', {}, 'l')
     await run(10_000)
     expect(log).toEqual(['a in 0', 'other in 0', 'b in 1000', 'c in 2000', 'd in 3000'])
-    expect(pending.size).toBe(0)
+    expect(timers.size).toBe(0)
   })
 
   it.each(Object.entries(KINDS))(
@@ -96,7 +78,7 @@ describe('a queue', () => {
   })
 
   it('gives the place back to those behind when a caller leaves', async () => {
-    const { wait, run, log, pending } = setUp({ p: window })
+    const { wait, run, log, timers } = setUp({ p: window })
     const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()]
     wait('a')
     wait('b', { signal: first.signal })
@@ -108,8 +90,8 @@ describe('a queue', () => {
     third.abort('gone')
     wait('e', { signal: third.signal })
     await run(10_000)
-    expect(log).toEqual(['a in 0', 'e gone 500', 'b gone 500', 'c gone 500', 'd in 1000'])
-    expect(pending.size).toBe(0)
+    expect(log).toEqual(['a in 0', 'b gone 500', 'c gone 500', 'e gone 500', 'd in 1000'])
+    expect(timers.size).toBe(0)
   })
 
   it('waits for its turn in a leaky bucket, and gives the charge back when the caller leaves', async () => {
@@ -172,5 +154,81 @@ describe('a queue', () => {
     limiter.refund(held, 0)
     await run(10_000)
     expect(log).toEqual(['a in 2000', 'b out(3599500) 2500'])
+  })
+
+  it('Acceptance 12.7: serves by priority, then in order of arrival', async () => {
+    const { queue, run, nowMs } = setUp({
+      p: { algorithm: 'token-bucket', limit: 10, period: '1s', burst: 1 },
+    })
+    const started: { readonly at: number; readonly i: number; readonly priority: number }[] = []
+    for (let i = 0; i < 100; i++) {
+      const priority = [3, 7, 0][i % 3]!
+      void queue.schedule('jobs', () => void started.push({ at: nowMs(), i, priority }), { priority })
+    }
+    await run(20_000)
+    expect(started).toHaveLength(100)
+    for (const [n, { at }] of started.slice(1).entries())
+      expect(at - started[n]!.at).toBeGreaterThanOrEqual(95)
+    const [, ...behind] = started // the first had nobody to wait for
+    expect(behind).toEqual([...behind].sort((a, b) => a.priority - b.priority || a.i - b.i))
+  })
+
+  it('Acceptance 12.3: keys that share a limit get the same of it, whatever they ask for', async () => {
+    const shared: LimiterPolicy = { algorithm: 'token-bucket', limit: 30, period: '1s', burst: 1, key: 'all' }
+    const own: LimiterPolicy = { algorithm: 'token-bucket', limit: 1_000, period: '1s', key: 'user' }
+    const { queue, run } = setUp({ own, shared })
+    const got: Record<string, number> = {}
+    for (const [user, asks] of Object.entries({ a: 300, b: 300, c: 3_000 })) {
+      for (let i = 0; i < asks; i++) {
+        const key = { user, all: 'all' } as unknown as string
+        void queue.wait(key).then(() => {
+          got[user] = (got[user] ?? 0) + 1
+        })
+      }
+    }
+    await run(10_000)
+    for (const count of Object.values(got)) expect(Math.abs(count - 100)).toBeLessThanOrEqual(2)
+  })
+
+  it('refuses at once whoever finds no place, and nobody whose turn is free', async () => {
+    const { clock, timers } = { clock: new FakeClock(), timers: undefined as never }
+    const limiter = createLimiter({ store: new MemoryStore({ clock }), policies: { p: window } })
+    const queue = createQueue(limiter, { clock, maxWaiting: 2, timers })
+    const leaving = new AbortController()
+    const waits = ['a', 'b', 'c'].map(() => queue.wait('k', { signal: leaving.signal }))
+    await expect(queue.wait('k')).rejects.toMatchObject({
+      code: 'ERR_SLUICE_QUEUE_FULL',
+      retryAfterMs: 1_000,
+    })
+    await expect(queue.wait('free')).resolves.toMatchObject({ allowed: true })
+    leaving.abort('gone')
+    await Promise.allSettled(waits)
+  })
+
+  it('Acceptance 12.7: drains: takes no others, and waits for those who wait and for their jobs', async () => {
+    const { queue, run, quiet } = setUp({ p: window })
+    let end: (() => void) | undefined
+    const done: string[] = []
+    void queue.schedule('k', () => undefined)
+    void queue.schedule('k', () => new Promise<void>((resolve) => (end = resolve)))
+    const drained = queue.drain().then(() => done.push('drained'))
+    await expect(queue.wait('other')).rejects.toMatchObject({
+      code: 'ERR_SLUICE_QUEUE_FULL',
+      retryAfterMs: null,
+    })
+    await run(1_000)
+    expect(done).toEqual([])
+    end!()
+    await quiet()
+    await drained
+    expect(done).toEqual(['drained'])
+  })
+
+  it('refuses a priority that is none', async () => {
+    const { queue } = setUp({ p: window })
+    for (const priority of [-1, 8, 1.5])
+      await expect(queue.wait('k', { priority })).rejects.toThrow(
+        'priority must be a whole number from 0 to 7',
+      )
   })
 })

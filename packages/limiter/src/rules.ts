@@ -31,7 +31,7 @@ export type {
   When,
 } from './core/match/domain.ts'
 export { type Explanation, explainDescriptors, explainRequest } from './core/match/explain.ts'
-export { parseGlob } from './core/match/glob.ts'
+export { parseGlob, pathMatcher } from './core/match/glob.ts'
 export { type KeyLookup, keyLookup } from './core/match/key-lookup.ts'
 export type { CompiledLimit } from './core/match/limit.ts'
 export { algorithmSettingsOf, ruleOptionsOf, stepForKey } from './core/match/make-rule.ts'

@@ -17,6 +17,8 @@ export type {
   LiveRulebook,
   LiveSecond,
   LiveStore,
+  PolicySecond,
+  PolicySpike,
 } from './live/live-second.ts'
 export {
   decisionsOf,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { ProblemBody } from '@sluice/limiter/wire'
 import fastify, {
@@ -20,17 +21,31 @@ export type Log = FastifyBaseLogger
 
 const METHODS = ['GET', 'HEAD', 'POST'] as const
 
+/** What one listener has, and another has not. */
+export interface ListenerOptions {
+  /** The path that a request is routed by. Default: its own. */
+  readonly routedUrl?: (url: string) => string
+  /** Certificates, where it speaks TLS. */
+  readonly https?: ServerOptions | undefined
+}
+
 /**
  * A Fastify that takes JSON alone, and says what is wrong as a problem.
  * @param stopping while it is true, each answer ends its connection
- * @param routedUrl the path that a request is routed by. Default: its own
  */
 export function createApp(
   bounds: Bounds,
   log: Log,
   stopping: () => boolean,
-  routedUrl: (url: string) => string = (url) => url,
+  { routedUrl = (url) => url, https }: ListenerOptions = {},
 ): App {
+  const http = {
+    requestTimeout: bounds.requestTimeoutMs,
+    headersTimeout: bounds.requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(1_000, bounds.requestTimeoutMs),
+    maxHeaderSize: 16 * 1_024,
+    requireHostHeader: false, // Node would refuse without a body; refuseOddHeaders does
+  }
   const app = fastify({
     loggerInstance: log,
     rewriteUrl: ({ url = '/' }) => routedUrl(url),
@@ -41,13 +56,9 @@ export function createApp(
     requestTimeout: bounds.requestTimeoutMs,
     connectionTimeout: bounds.idleTimeoutMs,
     keepAliveTimeout: bounds.idleTimeoutMs,
-    http: {
-      requestTimeout: bounds.requestTimeoutMs,
-      headersTimeout: bounds.requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(1_000, bounds.requestTimeoutMs),
-      maxHeaderSize: 16 * 1_024,
-      requireHostHeader: false, // Node would refuse without a body; refuseOddHeaders does
-    },
+    http,
+    // All that is used of its server, one of TLS has as well: types of Fastify tell the two apart.
+    ...(https !== undefined && ({ https: { ...http, ...https } } as object)),
     clientErrorHandler: answerBroken,
     frameworkErrors: (error, _request, reply) => {
       sendProblem(reply, problemBodyOf(error))
@@ -135,7 +146,7 @@ const BROKEN: ReadonlyMap<string, ProblemBody> = new Map([
 
 /** Requests that Fastify never sees: what is not even HTTP, or came too slowly. */
 function answerBroken(error: ConnectionError, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+  if (/^(?:ECONNRESET$|ERR_SSL|ERR_TLS)/.test(error.code) || !socket.writable) socket.destroy()
   else answerRaw(socket, BROKEN.get(error.code) ?? problem(400, 'this is not HTTP'))
 }
 

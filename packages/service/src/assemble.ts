@@ -32,6 +32,7 @@ import { settleMsOf } from './rules/rules-watcher.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
+import { OffendersWebhook } from './webhook/offenders-webhook.ts'
 import { XdsRules } from './xds/xds-rules.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
@@ -48,6 +49,8 @@ export interface ServiceParts {
   readonly telemetry: (Pick<Telemetry, 'stop'> & { start(): void }) | undefined
   /** The figures of each second: whoever runs the service ends the seconds, and the streams. */
   readonly live: LiveStream
+  /** Absent where offenders are not posted. */
+  readonly webhook: OffendersWebhook | undefined
   /** Sends the answers that are held back, and holds none back any more. */
   readonly answerHeld: () => void
   /** Writes to the log what is still to be said of the last second. */
@@ -119,6 +122,18 @@ export function assemble(
     timers,
     leaving: leaving.signal,
   })
+  const showKey = keyShown(options.offenderKeys, secret)
+  const webhook =
+    options.offendersWebhook &&
+    new OffendersWebhook({
+      options: options.offendersWebhook,
+      offenders,
+      policies: () => policiesOf(rules),
+      showKey,
+      log,
+      timers,
+    })
+  webhook?.report(metrics.registry)
   const rateLimit = shouldRateLimit({
     decide: descriptorDecider({
       pipeline,
@@ -172,9 +187,10 @@ export function assemble(
       registry: metrics.registry,
       readiness,
       token: options.adminToken,
+      tls: options.adminTls,
       live,
       offenders,
-      showKey: keyShown(options.offenderKeys, secret),
+      showKey,
       names: ownNames(addressOf(options.admin ?? DEFAULT_ADMIN), options.adminHosts),
       bounds,
       log,
@@ -188,6 +204,7 @@ export function assemble(
       stop: () => options.telemetry!.stop(),
     },
     live,
+    webhook,
     answerHeld: () => leaving.abort(),
     endLog: () => refusals?.end(),
     lookAtStore: () => storeFails(stores),
@@ -213,6 +230,13 @@ function liveOf(figures: LiveFigures, refusals: RefusalLog | undefined): LiveStr
     refusals?.tick()
   }
   return { figures, streams, tick }
+}
+
+/** Names of all policies in force. */
+function* policiesOf({ live }: LiveRules): Iterable<readonly [domain: string, policy: string]> {
+  for (const [domain, { policies }] of live?.domains ?? []) {
+    for (const policy of policies) yield [domain, policy]
+  }
 }
 
 function modesOf({ shadow = false, quota = false }: RlsOptions): DescriptorModes {

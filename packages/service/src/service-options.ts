@@ -24,12 +24,13 @@ import { tokenCheck } from '@sluice/observe/parts'
 import { addressOf, grpcAddressOf } from './address.ts'
 import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
-import type { TlsFiles } from './grpc/certificates.ts'
 import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
 import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
+import { type TlsFiles, tlsCheck } from './tls-files.ts'
+import { type WebhookOptions, webhookFields } from './webhook/webhook-options.ts'
 import { type XdsOptions, xdsFields } from './xds/xds-options.ts'
 
 export interface ServiceOptions {
@@ -66,8 +67,15 @@ export interface ServiceOptions {
   readonly rls?: RlsOptions
   /** How limits with `assign: rlqs` are assigned to proxies, over gRPC. */
   readonly rlqs?: RlqsOptions
-  /** `HOST:PORT` of the admin address, which needs no password but `adminToken`: keep it private. Default `127.0.0.1:6070`. */
+  /**
+   * `HOST:PORT` of the admin address. Default `127.0.0.1:6070`. One that other machines reach needs `adminToken`,
+   * `adminTls` with a `clientCa`, or `adminOpen`.
+   */
   readonly admin?: string
+  /** Files of TLS for the admin address, which are read again when they change. Default: none. */
+  readonly adminTls?: TlsFiles
+  /** The admin address may be reached by other machines with neither token nor certificate. Default false. */
+  readonly adminOpen?: boolean
   /**
    * Names, without port, under which the admin address may also be asked, such as `sluice-admin.internal`. Others than
    * its own are refused, so that no page can reach it by a name of the page's own.
@@ -80,6 +88,8 @@ export interface ServiceOptions {
    * `hashed`, addresses and users too. Default `plain`.
    */
   readonly offenderKeys?: 'plain' | 'hashed'
+  /** Where keys are posted that are new in the lists of offenders, or refused more often than before. Default: nowhere. */
+  readonly offendersWebhook?: WebhookOptions
   /** How proxies are answered, at `/auth`. */
   readonly auth?: AuthOptions
   /** How answers are put into headers. */
@@ -145,16 +155,16 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
     readiness: oneOf('store'),
     http: address,
     grpc: grpcAddress,
-    grpcTls: objectOf<TlsFiles>(
-      { cert: textCheck, key: textCheck, clientCa: textCheck, clientName: textCheck },
-      ['cert', 'key'],
-    ),
+    grpcTls: tlsCheck,
     rls: objectOf<RlsOptions>(rlsFields),
     rlqs: objectOf<RlqsOptions>(rlqsFields),
     admin: address,
+    adminTls: tlsCheck,
+    adminOpen: flag,
     adminHosts: listOf(textCheck),
     adminToken: tokenCheck,
     offenderKeys: oneOf('plain', 'hashed'),
+    offendersWebhook: objectOf<WebhookOptions>(webhookFields, ['url']),
     auth: authCheck,
     tarpit: tarpitCheck,
     timers: having('timers', 'setTimeout', 'clearTimeout'),

@@ -1,6 +1,6 @@
 import { ConfigError } from '@sluice/limiter/errors'
 import { checkOptions } from '@sluice/limiter/options'
-import { everySecond } from '@sluice/observe/parts'
+import { everySecond, LOOPBACK } from '@sluice/observe/parts'
 import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf, type ListenAddress } from './address.ts'
 import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
@@ -53,6 +53,7 @@ export function createService(options: ServiceOptions): Service {
   const { http = DEFAULT_HTTP, admin = DEFAULT_ADMIN, watch = true } = options
   const { drainMs = 10_000, idleMs = 2_000 } = options
   const addresses = { http: addressOf(http), admin: addressOf(admin) }
+  checkReach(options, addresses.admin)
   if (addresses.http.port !== 0 && isSame(addresses.http, addresses.admin))
     throw new ConfigError(`admin must be another address than http, ${http}`, { path: ['admin'] })
   let stopping: Drain | undefined
@@ -70,6 +71,7 @@ export function createService(options: ServiceOptions): Service {
     parts.xds?.close()
     stopSeconds()
     parts.live.streams.close()
+    parts.webhook?.stop()
     parts.answerHeld() // a wait of up to a minute would keep clients, and the process
     const idleUntil = performance.now() + Math.min(idleMs, drainMs)
     const drained = async (app: App): Promise<void> => {
@@ -107,6 +109,7 @@ export function createService(options: ServiceOptions): Service {
         }
         parts.telemetry?.start()
         stopSeconds = everySecond(parts.live.tick, options.timers)
+        parts.webhook?.start()
         if (watch !== false && parts.xds === undefined) {
           watcher = new RulesWatcher(options.rules, () => void rules.reload(), watch === true ? {} : watch)
         }
@@ -128,6 +131,29 @@ export function createService(options: ServiceOptions): Service {
     reload: () => rules.reload(),
   }
   return service
+}
+
+/** Whoever reaches the admin address sees keys, and lifts limits: other machines not without being asked who they are. */
+function checkReach({ adminToken, adminTls, adminOpen }: ServiceOptions, { host }: ListenAddress): void {
+  if (adminTls?.clientName !== undefined && adminTls.clientCa === undefined)
+    throw new ConfigError(
+      'adminTls.clientName has no effect without a clientCa: clients show no certificate',
+      {
+        path: ['adminTls', 'clientName'],
+      },
+    )
+  if (
+    LOOPBACK.test(host) ||
+    adminToken !== undefined ||
+    adminTls?.clientCa !== undefined ||
+    adminOpen === true
+  )
+    return
+  throw new ConfigError(
+    'admin: other machines reach this address, so it needs a token (admin-token), or certificates of clients ' +
+      '(admin-client-ca); admin-open leaves it open to all of them',
+    { path: ['admin'] },
+  )
 }
 
 function isSame(one: ListenAddress, other: ListenAddress): boolean {

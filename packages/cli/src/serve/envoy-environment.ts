@@ -63,6 +63,7 @@ export function givenByEnvoyRatelimit({ env, stderr }: Pick<Io, 'env' | 'stderr'
       'DEBUG_PORT',
       'DEBUG_HOST',
     )
+  if (set.has('DEBUG_HOST')) put('admin-open', 'true', 'DEBUG_HOST') // as its debug port is there
   if (set.has('REDIS_URL')) put('store', redisUrlOf(set), 'REDIS_URL')
   if (isTrue(set, 'LIMIT_RESPONSE_HEADERS_ENABLED')) {
     const names = [

@@ -139,7 +139,12 @@ describe('answers with faults', () => {
   it.each([{ bare: 1 }, { html: 1 }, { lie: 'nonsense' }, { lie: 'plenty', skewMs: -3_600_000 }] as const)(
     '%j: a call is served in the end',
     async (faults) => {
-      mock = await startMock({ policies: ROOM, faults, dialect: ['x-ratelimit-epoch', 'ietf'] })
+      mock = await startMock({
+        policies: ROOM,
+        faults,
+        dialect: ['x-ratelimit-epoch', 'ietf'],
+        random: () => 0.5,
+      })
       mock.refuseAll(500)
       const fetch = retrying(globalThis.fetch, { tries: 10 })
       const responses = await Promise.all(Array.from({ length: 5 }, () => fetch(mock.url)))

@@ -1,10 +1,11 @@
 import { SluiceError } from '@sluice/limiter/errors'
 
 /**
- * Why a call was not made, or not made again: its key is paused for longer than a call may wait (`wait`), too many calls
- * wait already (`full`), or its backend refuses more than it accepts (`overload`).
+ * Why a call was not made, or not made again: its turn would come later than the call may wait (`wait`), too many calls
+ * wait already (`full`), its backend refuses more than it accepts (`overload`), a limit of ours is used up (`limit`), or
+ * no new calls are taken (`draining`).
  */
-export type ThrottledReason = 'wait' | 'full' | 'overload'
+export type ThrottledReason = 'wait' | 'full' | 'overload' | 'limit' | 'draining'
 
 export interface ThrottledOptions {
   readonly reason: ThrottledReason
@@ -39,7 +40,9 @@ export class Throttled extends SluiceError {
 }
 
 const MESSAGES: Readonly<Record<ThrottledReason, string>> = {
-  wait: 'the server asks for a longer wait than a call may take',
-  full: 'too many calls wait for the server',
+  wait: 'its turn would come later than the call may wait',
+  full: 'too many calls wait already',
+  limit: 'not sent: it is over a limit',
+  draining: 'no new calls are taken',
   overload: 'not sent: the server refuses more calls than it accepts',
 }

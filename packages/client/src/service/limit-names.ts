@@ -24,7 +24,7 @@ export type NamesOfLimits<D extends DomainNames> = keyof D['limits'] & string
 export type AllLimits<L extends LimitNames> = { [D in keyof L]: NamesOfLimits<L[D]> }[keyof L]
 
 /** What is asked about: exactly one of the two. */
-export type Subject<D extends DomainNames> =
+export type QuestionSubject<D extends DomainNames> =
   | {
       readonly request: RequestOf<D>
       readonly descriptors?: never
@@ -50,7 +50,7 @@ export interface RequestOf<D extends DomainNames> {
 }
 
 /** A question about a domain; `domain` may be left out where the client has a default. */
-export type ServiceQuestion<L extends LimitNames, D extends keyof L & string> = Subject<L[D]> & {
+export type ServiceQuestion<L extends LimitNames, D extends keyof L & string> = QuestionSubject<L[D]> & {
   readonly domain?: D
   /** For rules that state no cost of their own: a whole number from 0 to 2^53 − 1. Default 1. */
   readonly cost?: number

@@ -77,7 +77,7 @@ export class Decider {
     }
     this.#clock.set(at)
     // The same as the engine, which makes more of one step than is needed here.
-    if (steps.length === 1 && !holdsSlots(steps[0]!)) {
+    if (steps.length === 1 && (duration < 0 || !holdsSlots(steps[0]!))) {
       const { allowed, figures } = this.#store.decide(steps, false)
       return { allowed, refusedBy: allowed ? undefined : steps[0], steps, figures }
     }

@@ -31,6 +31,10 @@ export class Releases<T> {
     return what
   }
 
+  clear(): void {
+    this.#heap.length = 0
+  }
+
   #sink(): void {
     const heap = this.#heap
     for (let i = 0; ; ) {

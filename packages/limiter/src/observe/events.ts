@@ -18,6 +18,9 @@ export type Event =
       readonly decision: Decision
       /** Only looked: nothing was charged. */
       readonly peek: boolean
+      /** Of the request, as received: of any length and form. Absent where a limiter was asked by key. */
+      readonly method?: string | undefined
+      readonly path?: string | undefined
     }
   /** A rule was skipped because the request lacks a part of its key. */
   | { readonly type: 'key-missing'; readonly domain: string; readonly policy: string }
@@ -41,6 +44,19 @@ export type Event =
   | { readonly type: 'repeated'; readonly policy: string }
   /** A request was granted from units taken ahead, without asking the store, or the service. */
   | { readonly type: 'prefetched'; readonly policy: string; readonly cost: number }
+  /** A call to others has waited for its turn, so long. */
+  | { readonly type: 'call-waited'; readonly destination: string; readonly ms: number }
+  /** A call was not sent; `retryAfterMs` is absent where no wait helps. */
+  | {
+      readonly type: 'call-refused'
+      readonly destination: string
+      readonly reason: string
+      readonly retryAfterMs?: number | undefined
+    }
+  /** A destination asked for a pause, so long: none of its key's calls are sent meanwhile. */
+  | { readonly type: 'destination-paused'; readonly destination: string; readonly ms: number }
+  /** So much of a limit (a share, up to 1) is used: once in a window, over all nodes of a store. */
+  | { readonly type: 'budget-used'; readonly domain: string; readonly policy: string; readonly share: number }
   /** The rules were read again. With `refused` those in force stay, and `error` says why. */
   | { readonly type: 'reloaded'; readonly result: 'changed' | 'unchanged' }
   | { readonly type: 'reloaded'; readonly result: 'refused'; readonly error: Error }
@@ -121,6 +137,10 @@ const TYPES: Readonly<Record<EventType, true>> = {
   breaker: true,
   repeated: true,
   prefetched: true,
+  'call-waited': true,
+  'call-refused': true,
+  'destination-paused': true,
+  'budget-used': true,
   reloaded: true,
 }
 /** All there are. */

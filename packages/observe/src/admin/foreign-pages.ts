@@ -9,6 +9,8 @@ export interface PageRequest {
   readonly host: string | undefined
   readonly origin: string | undefined
   readonly contentType: string | undefined
+  /** Whether the server itself speaks TLS. */
+  readonly tls?: boolean
 }
 
 /**
@@ -21,7 +23,7 @@ export interface PageRequest {
  * foreignPage(request, (host) => host === 'localhost', '--admin-host')?.statusCode
  */
 export function foreignPage(
-  { method, host = '', origin, contentType = '' }: PageRequest,
+  { method, host = '', origin, contentType = '', tls = false }: PageRequest,
   isOwn: (host: string) => boolean,
   seeAlso: string,
 ): HttpError | undefined {
@@ -32,7 +34,7 @@ export function foreignPage(
       `the header host is none of the names under which this may be asked; see ${seeAlso}`,
     )
   // Where a proxy in front speaks TLS, the dashboard's own origin is one of https; no proxy is reached as localhost.
-  const schemes = LOOPBACK.test(name) ? ['http'] : ['http', 'https']
+  const schemes = tls ? ['https'] : LOOPBACK.test(name) ? ['http'] : ['http', 'https']
   const ownOrigins = schemes.map((scheme) => `${scheme}://${host.toLowerCase()}`)
   if (origin !== undefined && !ownOrigins.includes(origin.toLowerCase()))
     return new HttpError(403, 'requests of pages from elsewhere are refused (origin)')

@@ -8,6 +8,7 @@ import { keyVerbs } from '../admin/key-verbs.ts'
 import { liveCall } from '../admin/live-call.ts'
 import { offendersCall } from '../admin/offenders-call.ts'
 import { HttpError, PROBLEM_TYPE, problem } from '../admin/problem.ts'
+import { spikesCall } from '../admin/spikes-call.ts'
 import type { Instruments } from '../instruments.ts'
 import type { LiveFigures } from '../live/live-figures.ts'
 import { appRulesBody } from './app-rules.ts'
@@ -72,6 +73,7 @@ function callsOf(parts: DashboardParts): ReadonlyMap<string, DashboardCall> {
   const live = liveCall(figures)
   return new Map<string, DashboardCall>([
     ['GET /v1/live', live],
+    ['GET /v1/spikes', (request) => spikesCall(figures.policySeconds, parametersOf(request))],
     ['GET /v1/rules', () => appRulesBody(instruments.policies, since)],
     [
       'GET /v1/offenders',

@@ -6,6 +6,7 @@ import { Fullness } from './fullness.ts'
 import { LatencyCounts } from './latency-counts.ts'
 import type { LiveHistory, LivePolicy, LiveRequests, LiveRulebook, LiveSecond } from './live-second.ts'
 import { LiveWindow, overLimit } from './live-window.ts'
+import { PolicySeconds } from './policy-seconds.ts'
 
 const MOST_POLICIES = 200
 const OBSERVED = ['decided', 'answered', 'store-answered', 'store-failed'] as const
@@ -43,6 +44,8 @@ export class LiveFigures {
   #totals: LiveRequests = { allowed: 0, denied: 0, degraded: 0 }
   #failures = 0
   readonly #window = new LiveWindow()
+  /** The same by policy, for longer. */
+  readonly policySeconds: PolicySeconds = new PolicySeconds()
 
   constructor(parts: LiveParts) {
     this.#parts = parts
@@ -86,6 +89,7 @@ export class LiveFigures {
     }
     this.#totals = totals
     this.#window.add(second)
+    this.policySeconds.add(second.at, policies)
     return second
   }
 

@@ -69,5 +69,26 @@ export interface LiveHistory {
   readonly seconds: readonly LiveSecond[]
 }
 
+/**
+ * `at` (the end of the second), what a policy was asked for, what it admitted and what it refused. What it decided without
+ * the store is in the first alone.
+ */
+export type PolicySecond = readonly [at: number, demand: number, admitted: number, refused: number]
+
+/** What a policy was asked for, in one second or in all that are kept. */
+interface DemandCounts {
+  readonly demand: number
+  readonly admitted: number
+  readonly refused: number
+}
+
+/** One policy's last quarter of an hour. */
+export interface PolicySpike extends DemandCounts {
+  readonly domain: string
+  readonly policy: string
+  /** The second in which most was asked for; `at` is its end, in milliseconds since the epoch. */
+  readonly peak: DemandCounts & { readonly at: number }
+}
+
 /** `at`, allowed, denied, degraded, p50, p95, p99 (null where nothing was asked). */
 export type LiveRow = readonly [number, number, number, number, number | null, number | null, number | null]

@@ -38,6 +38,7 @@ const LISTS: OffenderList[] = [
     since: 0,
     denied: { total: 5, unlisted: 1, keys: [{ key: '203.0.113.7', atLeast: 4, atMost: 5 }] },
     busiest: { total: 9, unlisted: 0, keys: [] },
+    routes: { total: 0, unlisted: 0, keys: [] },
   },
 ]
 

@@ -4,6 +4,7 @@ import { type App, createApp, type Log } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Operations } from '../operations/operations.ts'
 import type { LiveRules } from '../rules/live-rules.ts'
+import type { TlsFiles } from '../tls-files.ts'
 import { dashboardRoutes } from './dashboard.ts'
 import { healthRoutes, type Readiness } from './health.ts'
 import { keepPagesOut } from './keep-pages-out.ts'
@@ -16,6 +17,8 @@ import { requireToken } from './require-token.ts'
 import { resetRoute } from './reset.ts'
 import { rlconfigRoute } from './rlconfig.ts'
 import { rulesRoute } from './rules.ts'
+import { spikesRoute } from './spikes.ts'
+import { tlsApp } from './tls-app.ts'
 
 export interface AdminParts {
   readonly operations: Operations
@@ -26,6 +29,7 @@ export interface AdminParts {
   readonly names: (host: string) => boolean
   /** What every call needs that says or changes something; absent: none does. */
   readonly token: string | undefined
+  readonly tls: TlsFiles | undefined
   readonly live: LiveStream
   readonly offenders: Offenders
   /** A key as the lists of offenders show it. */
@@ -37,13 +41,13 @@ export interface AdminParts {
 }
 
 /**
- * For operators: every client that reaches it, and has the token where there is one, may reset, block and reload; of the
+ * For operators: every client that reaches it, and has the token or certificate that it asks for, may reset, block and reload; of the
  * pages that a browser shows only its own may.
  */
 export function adminApp(parts: AdminParts): App {
-  const { operations, rules, registry, readiness, names, token, live, bounds, log, stopping } = parts
-  const app = createApp(bounds, log, stopping)
-  keepPagesOut(app, names)
+  const { operations, rules, registry, readiness, names, token, tls, live, bounds, log, stopping } = parts
+  const app = tls === undefined ? createApp(bounds, log, stopping) : tlsApp(tls, bounds, log, stopping)
+  keepPagesOut(app, names, tls !== undefined)
   if (token !== undefined) requireToken(app, token)
   dashboardRoutes(app)
   healthRoutes(app, readiness)
@@ -54,6 +58,7 @@ export function adminApp(parts: AdminParts): App {
   resetRoute(app, operations, bounds)
   keyRoutes(app, operations, bounds)
   liveRoute(app, live)
+  spikesRoute(app, live.figures.policySeconds)
   offendersRoute(app, parts.offenders, live.streams, parts.showKey)
   return app
 }

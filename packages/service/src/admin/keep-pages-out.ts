@@ -27,11 +27,14 @@ export function ownNames({ host }: ListenAddress, more: readonly string[] = []):
     names.has(asked) || (onLoopback && LOOPBACK.test(asked)) || (everywhere && isIP(asked) !== 0)
 }
 
-/** Refuses what a page in an operator's browser can send: see {@link foreignPage}. */
-export function keepPagesOut(app: App, isOwn: (host: string) => boolean): void {
+/**
+ * Refuses what a page in an operator's browser can send: see {@link foreignPage}.
+ * @param tls whether the listener itself speaks TLS
+ */
+export function keepPagesOut(app: App, isOwn: (host: string) => boolean, tls: boolean): void {
   app.addHook('onRequest', ({ method, headers, routeOptions }, _reply, done) => {
     const { host, origin, 'content-type': contentType } = headers
-    const fault = foreignPage({ method, host, origin, contentType }, isOwn, '--admin-host')
+    const fault = foreignPage({ method, host, origin, contentType, tls }, isOwn, '--admin-host')
     // What is not there, or not taken, says so itself.
     done(fault?.statusCode === 415 && routeOptions.url === undefined ? undefined : fault)
   })

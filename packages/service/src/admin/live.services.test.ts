@@ -130,7 +130,7 @@ describe('GET /v1/live', () => {
 })
 
 describe('GET /v1/offenders', () => {
-  test('lists who is refused, and sends the list again and again to those who ask for a stream', async () => {
+  test('acceptance 6.5: lists who is refused, and sends the list again and again to those who ask for a stream', async () => {
     const running = await start()
     await login(running, 5)
     await login(running, 3, '203.0.113.2')
@@ -144,8 +144,13 @@ describe('GET /v1/offenders', () => {
           policy: 'login',
           window: '1d',
           since: expect.any(Number),
-          denied: { total: 4, unlisted: 1, keys: [{ key: '203.0.113.1', atLeast: 3, atMost: 3 }] },
+          denied: {
+            total: 4,
+            unlisted: 1,
+            keys: [{ key: '203.0.113.1', atLeast: 3, atMost: 3, routes: [{ route: '/login', atLeast: 3 }] }],
+          },
           busiest: { total: 8, unlisted: 3, keys: [{ key: '203.0.113.1', atLeast: 5, atMost: 5 }] },
+          routes: { total: 8, unlisted: 0, keys: [{ key: '/login', atLeast: 8, atMost: 8 }] },
         },
       ],
     })

@@ -19,7 +19,8 @@ import type { QuotaCall } from '../rlqs/stream.ts'
 import { withinMsOf } from '../rls/deadline.ts'
 import type { ShouldRateLimit } from '../rls/handler.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import { fileCredentials, type TlsFiles } from './certificates.ts'
+import { hasClientName, type TlsFiles } from '../tls-files.ts'
+import { fileCredentials } from './certificates.ts'
 import { definitions, serviceOf } from './definitions.ts'
 import { failureOf } from './failure.ts'
 import { healthService } from './health.ts'
@@ -152,9 +153,8 @@ function refusedName(
   call: Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>,
   wanted: string | undefined,
 ): string | undefined {
-  if (wanted === undefined) return undefined
-  const names = call.getAuthContext().sslPeerCertificate?.subjectaltname?.split(', ') ?? []
-  return names.some((name) => name.replace(/^\w+(?: Address)?:/, '') === wanted)
+  return wanted === undefined ||
+    hasClientName(call.getAuthContext().sslPeerCertificate?.subjectaltname, wanted)
     ? undefined
     : 'the certificate does not have the name that this service asks for'
 }

@@ -1,7 +1,9 @@
 import { connect } from 'node:tls'
 import { credentials } from '@grpc/grpc-js'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { bytes, type TestAuthority, testAuthority } from '../certificates.test-support.ts'
 import { application, byHeaders, edge, startEnvoy } from '../rls/envoy.test-support.ts'
+import type { TlsFiles } from '../tls-files.ts'
 import {
   type Answered,
   type Caller,
@@ -10,8 +12,6 @@ import {
   type GrpcBench,
   grpcBench,
 } from './calls.test-support.ts'
-import { bytes, type TestAuthority, testAuthority } from './certificates.test-support.ts'
-import type { TlsFiles } from './certificates.ts'
 
 const RULES = 'domain: d\ndescriptors: [{ key: user, rate_limit: { unit: hour, requests_per_unit: 1 } }]'
 const ASKED = { domain: 'd', descriptors: [entries('user', 'ada')] }

@@ -27,7 +27,9 @@ export interface HttpParts {
 /** The API over HTTP: every route translates a request, calls one operation, and translates what it answers. */
 export function httpApp(parts: HttpParts): App {
   const { operations, auth, bounds, log, stopping } = parts
-  const app = createApp(bounds, log, stopping, (url) => (isAuthUrl(url) ? AUTH_ROUTE : url))
+  const app = createApp(bounds, log, stopping, {
+    routedUrl: (url) => (isAuthUrl(url) ? AUTH_ROUTE : url),
+  })
   parts.telemetry?.watchHttp(app)
   checkRoute(app, operations, bounds)
   batchRoute(app, operations, bounds, parts.telemetry)

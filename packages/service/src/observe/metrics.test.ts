@@ -53,7 +53,7 @@ test('counts what each policy said, soft marks, missing keys, and what shadows w
   expect(samples.get('sluice_rules_last_reload_successful')).toBe(1)
 })
 
-test('OF-13: counts what was admitted at low priority by itself, not as a shadow or a refusal', async () => {
+test('OF-13, acceptance 6.3: counts what was admitted at low priority by itself, not as a shadow or a refusal', async () => {
   const service = await open()
   for (let i = 0; i < 3; i++) await check(service, '/low')
   const samples = await scrape(service)
@@ -122,7 +122,7 @@ class FailingStore implements Store<true> {
   }
 }
 
-test('a store that fails is counted, each reason told once, and a warning; what is not known is null', async () => {
+test('acceptance 6.3: a store that fails is counted, each reason told once, and a warning; what is not known is null', async () => {
   const store = new FailingStore()
   let now = 0
   const lines: string[] = []

@@ -24,7 +24,8 @@ export function checkWithin({ pipeline, stores, observe, timers }: WithinParts):
     for (const policy of matched.missing) observe({ type: 'key-missing', domain, policy })
     const outcome = await decideWithin(stores, matched.steps, false, ms, timers)
     const decision = decisionOf(matched.steps, outcome, false)
-    observe({ type: 'decided', domain, decision, peek: false })
+    const { method, path } = question.request ?? {}
+    observe({ type: 'decided', domain, decision, peek: false, method, path })
     return pipeline.respond(decision, matched, question.cost)
   }
 }

@@ -1,7 +1,7 @@
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { bytes, testAuthority } from '../certificates.test-support.ts'
 import { callerOf, entries } from '../grpc/calls.test-support.ts'
-import { bytes, testAuthority } from '../grpc/certificates.test-support.ts'
 import { definitions, messageOf, serviceOf } from '../grpc/definitions.ts'
 import { structOf } from '../rls/struct.ts'
 import { createService, type Service } from '../service.ts'

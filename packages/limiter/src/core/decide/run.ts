@@ -118,11 +118,15 @@ function instantsOf(
   slots: readonly Slot[],
   at: number,
 ): readonly number[] | undefined {
-  const instant = ({ rule, phase = 0 }: Step, i: number): number =>
-    chargeInstant(rule.plan, slots[i]!) + phase
-  let differs = false
-  for (let i = 0; i < steps.length; i++) differs ||= instant(steps[i]!, i) > at
-  return differs ? steps.map(instant) : undefined
+  let instants: number[] | undefined
+  for (let i = 0; i < steps.length; i++) {
+    const { rule, phase = 0 } = steps[i]!
+    const instant = chargeInstant(rule.plan, slots[i]!) + phase
+    if (instant <= at) continue
+    instants ??= new Array(steps.length).fill(at)
+    instants[i] = instant
+  }
+  return instants
 }
 
 /** A later correction of one step's charge. */

@@ -19,7 +19,11 @@ export interface Step {
 /** What names a state: the rule's namespace and kind, and the key. */
 export type StateName = Pick<Step, 'rule' | 'key'>
 
-/** The same as one text. Namespaces and kinds hold no NUL, so no two states share it. */
+/**
+ * The same as one text. Namespaces and kinds hold no NUL, so no two states share it.
+ * @example
+ * const name = stateText(rule.namespace, rule.plan, key)
+ */
 export function stateText(namespace: string, { kind }: Pick<StatePlan, 'kind'>, key: string): string {
   return `${namespace}\0${kind}\0${key}`
 }

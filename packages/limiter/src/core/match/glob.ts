@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.ts'
-import { decodedPath } from '../identify/path.ts'
+import { decodedPath, normalPath } from '../identify/path.ts'
 import { wildcard } from './wildcard.ts'
 
 /** A path with gaps: `/users/:id/**`. */
@@ -78,6 +78,20 @@ export function fits({ segments }: Glob, path: readonly string[], params?: Map<s
     }
   }
   return true
+}
+
+/**
+ * Whether a path as it was sent fits, in canonical form and without its case.
+ * @throws ConfigError for text that is no glob
+ * @example
+ * pathMatcher('/v1/**')('/v1/chat') // true
+ */
+export function pathMatcher(text: string): (path: string) => boolean {
+  const glob = parseGlob(text)
+  return (path) => {
+    const normal = normalPath(path, true)
+    return fits(glob, normal === '/' ? [] : normal.slice(1).split('/'))
+  }
 }
 
 function fitsOne(segment: Segment, text: string): boolean {

@@ -3,6 +3,14 @@ export interface CountedKey {
   readonly key: string
   readonly atLeast: number
   readonly atMost: number
+  /** Of a key over a limit: the routes on which it was, those first where it was most often; absent where none is known. */
+  readonly routes?: readonly CountedRoute[]
+}
+
+/** A route (`GET /users/:id`), and how often it came at least. */
+export interface CountedRoute {
+  readonly route: string
+  readonly atLeast: number
 }
 
 /** The most frequent keys of a stream, and how far that can be wrong. */

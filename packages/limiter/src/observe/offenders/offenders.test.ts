@@ -1,10 +1,20 @@
 import { describe, expect, test } from 'vitest'
+import { compile } from '../../core/match/compile.ts'
+import { limit } from '../../core/match/limit.samples.ts'
 import { createLimiter } from '../../limiter.ts'
+import { createPipeline } from '../../pipeline.ts'
 import { MemoryStore } from '../../stores/memory.ts'
 import { FakeClock } from '../../testing.ts'
 import { createOffenders, mergeOffenders, type Offenders, type OffendersOptions } from './offenders.ts'
 
 const MINUTE = 60_000
+const RULES = compile([
+  {
+    name: 'shop',
+    limits: [limit({ name: 'user', key: ['user'], limit: { limit: 2, period: '1d' } })],
+    descriptors: [],
+  },
+])
 
 /** A limiter of two in a day, and who came to it. */
 function bench(options: OffendersOptions = {}) {
@@ -20,6 +30,21 @@ function bench(options: OffendersOptions = {}) {
     for (let i = 0; i < count; i++) limiter.check(key)
   }
   return { clock, offenders, limiter, times }
+}
+
+/** Rules of two requests in a day for each user, and what one asks for. */
+function routed() {
+  const clock = new FakeClock()
+  const offenders = createOffenders({ now: () => clock.now() / 1_000 })
+  const pipeline = createPipeline({
+    rules: () => RULES,
+    store: new MemoryStore({ clock }),
+    observe: offenders.observe,
+  })
+  const ask = (user: string, path: string): void => {
+    pipeline.check({ domain: 'shop', request: { method: 'POST', path, attributes: { user } } })
+  }
+  return { offenders, ask }
 }
 
 function keysOf(offenders: Offenders, kind: 'denied' | 'busiest', window: '5m' | '1d'): object {
@@ -48,6 +73,7 @@ describe('offenders', () => {
             { key: 'bob', atLeast: 2, atMost: 2 },
           ],
         },
+        routes: { total: 0, unlisted: 0, keys: [] },
       },
     ])
     expect(offenders.list({ policy: 'logn' })).toEqual([])
@@ -125,7 +151,7 @@ describe('offenders', () => {
     expect(offenders.list().map(({ policy }) => policy)).toEqual(['second'])
   })
 
-  test('of several nodes merged are those of one node, within the sum of their bounds', () => {
+  test('acceptance 6.6: of several nodes merged are those of one node, within the sum of their bounds', () => {
     const nodes = [bench({ counters: 10 }), bench({ counters: 10 }), bench({ counters: 10 })]
     const one = bench({ counters: 1_000 })
     for (let i = 0; i < 3_000; i++) {
@@ -150,6 +176,69 @@ describe('offenders', () => {
         .map(({ key }) => key)
         .sort(),
     ).toEqual(['often0', 'often1', 'often2'])
+  })
+
+  test('have the routes on which they were refused, beside the busiest routes of all', () => {
+    const { offenders, ask } = routed()
+    for (const path of ['/users/1001', '/users/2002', '/users/3003', '/login', '/login', '/'])
+      ask('ada', path)
+    ask('bob', '/login')
+    const [list = expect.unreachable()] = offenders.list()
+    expect(list.denied).toEqual({
+      total: 4,
+      unlisted: 0,
+      keys: [
+        {
+          key: 'ada',
+          atLeast: 4,
+          atMost: 4,
+          routes: [
+            { route: 'POST /login', atLeast: 2 },
+            { route: 'POST /', atLeast: 1 },
+            { route: 'POST /users/:id', atLeast: 1 },
+          ],
+        },
+      ],
+    })
+    expect(list.routes).toEqual({
+      total: 7,
+      unlisted: 0,
+      keys: [
+        { key: 'POST /login', atLeast: 3, atMost: 3 },
+        { key: 'POST /users/:id', atLeast: 3, atMost: 3 },
+        { key: 'POST /', atLeast: 1, atMost: 1 },
+      ],
+    })
+    expect(offenders.list({ window: '1d', top: 1 })[0]!.routes.keys).toEqual(list.routes.keys.slice(0, 1))
+  })
+
+  test('have their routes of several nodes together', () => {
+    const nodes = [routed(), routed()] as const
+    for (const { ask } of nodes) for (const path of ['/a', '/b', '/b', '/c']) ask('ada', path)
+    nodes[0].ask('ada', '/c')
+    const [merged = expect.unreachable()] = mergeOffenders(
+      nodes.map(({ offenders }) => offenders.list({ top: 100 })),
+      10,
+    )
+    expect(merged.denied.keys[0]!.routes).toEqual([
+      { route: 'POST /c', atLeast: 3 },
+      { route: 'POST /b', atLeast: 2 },
+    ])
+    expect(merged.routes.keys.map(({ key, atMost }) => [key, atMost])).toEqual([
+      ['POST /b', 4],
+      ['POST /c', 3],
+      ['POST /a', 2],
+    ])
+  })
+
+  test('are counted in memory that routes do not let grow', () => {
+    const { offenders, ask } = routed()
+    for (let i = 0; i < 5_000; i++)
+      ask(`k${i % 7}`, `/${'x'.repeat(i % 30)}/${String.fromCharCode(97 + (i % 26))}`)
+    const [list = expect.unreachable()] = offenders.list({ top: 1_000 })
+    expect(list.routes.total).toBe(5_000)
+    expect(list.routes.keys.length).toBe(100)
+    for (const { routes = [] } of list.denied.keys) expect(routes.length).toBeLessThanOrEqual(5)
   })
 
   test('refuse options and queries that they do not have', () => {

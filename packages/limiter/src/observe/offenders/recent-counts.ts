@@ -1,4 +1,5 @@
 import { type KeyCounts, mergeCounts, NO_COUNTS } from './key-counts.ts'
+import { copyOfText } from './route.ts'
 import { SpaceSaving } from './space-saving.ts'
 
 /** How far back a list looks. */
@@ -91,12 +92,6 @@ function sliceOf(minute: number): number {
   return Math.floor(minute / MINUTES_OF_SLICE)
 }
 
-/** With copies of the keys: one that is a part of a longer text would keep all of it. */
 function ownKeys(counts: KeyCounts): KeyCounts {
-  return { ...counts, keys: counts.keys.map((each) => ({ ...each, key: copyOf(each.key) })) }
-}
-
-/** JSON is read into new texts. */
-function copyOf(text: string): string {
-  return JSON.parse(JSON.stringify(text))
+  return { ...counts, keys: counts.keys.map((each) => ({ ...each, key: copyOfText(each.key) })) }
 }

@@ -268,8 +268,10 @@ export class FixedStates implements StateTable {
     for (; this.#cursor < last; this.#cursor++) {
       const word = this.#cursor * old.stride
       if (isEmpty(old.prints, word) || old.cells[word + 1] === MOVED) continue
-      if (this.#isDroppable(old, this.#cursor, now)) this.#forget()
-      else this.#moveOne(old, word + 1, now)
+      if (this.#isDroppable(old, this.#cursor, now)) {
+        this.#forget()
+        old.cells[word + 1] = MOVED // it is not counted any more: its key begins anew
+      } else this.#moveOne(old, word + 1, now)
     }
     if (this.#cursor > old.mask) {
       this.#budget.bytes -= bytesOf(old.cells)

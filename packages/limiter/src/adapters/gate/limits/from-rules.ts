@@ -44,7 +44,7 @@ export function fromRules<N extends FrameworkArgs>(settings: GateSettings<N>, st
         maybePromise(attributes?.(...incoming.args)),
         (own): Request => (own === undefined ? request : { ...request, attributes: own }),
       )
-      return andThen(known, (request) => engine.decide(domain, matched(request, cost), false))
+      return andThen(known, (request) => engine.decide(domain, matched(request, cost), false, request))
     },
     settle: (decision, actual) => engine.settle(domain, decision, actual),
     peek: unavailable,

@@ -1,0 +1,177 @@
+import { type Algorithm, type Plan, type Policy, planOf } from '@sluice/limiter/algorithms'
+import { type KeyArrivals, peaksOf } from './arrivals.ts'
+import { type LawKind, lawKindOf, lawOf } from './laws.ts'
+import { type Denied, type ShareOf, Trial } from './trial.ts'
+
+/** One choice: a policy's figures, without its algorithm. */
+export interface Choice {
+  readonly limit: number
+  /** Capacity of a bucket; only of algorithms that have one. */
+  readonly burst?: number
+  /** Microseconds. */
+  readonly period: number
+}
+
+/** What may be refused. */
+export interface DenialBound {
+  readonly of: ShareOf
+  /** At most so many of them. */
+  readonly most: number
+}
+
+/** A choice on the frontier: it keeps the allowance, and the next smaller ones do not. */
+export interface FrontierPoint {
+  readonly choice: Choice
+  readonly denied: Denied
+  /** The least that is refused, of what the allowance counts, with a limit or a burst that is one less. */
+  readonly oneLower: number
+}
+
+/** Parts of the smallest limit whose burst is its own size: with less rate more burst is needed, with more less. */
+const RATES = [1 / 8, 1 / 4, 1 / 2, 1, 2]
+
+/** Searches the choices of one period. */
+export class PeriodSearch {
+  readonly #arrivals: KeyArrivals
+  readonly #allowance: DenialBound
+  readonly period: number
+  readonly #peaks: Int32Array
+  /** Keys by their peak, most first: those that come after the first that cannot be refused cannot be either. */
+  readonly #order: Int32Array
+  readonly #most: number
+  /** Algorithms of one kind have one frontier. */
+  readonly #found = new Map<LawKind, readonly FrontierPoint[]>()
+
+  /** @param mostCapacity no choice lets more pass at once */
+  constructor(arrivals: KeyArrivals, allowance: DenialBound, period: number, mostCapacity: number) {
+    this.#arrivals = arrivals
+    this.#allowance = allowance
+    this.period = period
+    this.#peaks = peaksOf(arrivals, period)
+    const peaks = this.#peaks
+    this.#order = Int32Array.from({ length: arrivals.keys }, (_, key) => key).sort(
+      (a, b) => peaks[b]! - peaks[a]!,
+    )
+    this.#most = mostCapacity
+  }
+
+  /** The frontier of an algorithm; empty where no choice keeps the allowance. */
+  pointsOf(algorithm: Algorithm): readonly FrontierPoint[] {
+    const kind = lawKindOf(algorithm, this.#arrivals.duration !== undefined)
+    const points = this.#found.get(kind) ?? this.#search(algorithm)
+    this.#found.set(kind, points)
+    return points
+  }
+
+  /** Whether a choice refuses a key nothing, as far as its peak tells. */
+  isSafe(key: number, algorithm: Algorithm, { limit, burst = limit }: Choice): boolean {
+    return this.#peaks[key]! <= Math.min(limit, burst) / weightOf(algorithm)
+  }
+
+  #search(algorithm: Algorithm): readonly FrontierPoint[] {
+    const { period } = this
+    const top = this.#ceiling(algorithm)
+    const limit = this.#smallest(top, (value) => this.#keeps(algorithm, { limit: value, period }))
+    if (!('burst' in algorithm.options))
+      return limit === undefined ? [] : [this.#pointAt(algorithm, { limit, period })]
+    const base = limit ?? this.#most
+    const points = RATES.flatMap(
+      (rate) => this.#pointNear(algorithm, Math.max(1, Math.round(base * rate))) ?? [],
+    )
+    return distinct(points)
+  }
+
+  /** The smallest burst for a limit, and then the smallest limit for that burst. */
+  #pointNear(algorithm: Algorithm, start: number): FrontierPoint | undefined {
+    const { period } = this
+    const longest = Math.min(this.#most, this.#arrivals.count)
+    const burst = this.#smallest(longest, (value) =>
+      this.#keeps(algorithm, { limit: start, burst: value, period }),
+    )
+    if (burst === undefined) return undefined
+    const keeps = (value: number): boolean => this.#keeps(algorithm, { limit: value, burst, period })
+    const limit = start === 1 || !keeps(start - 1) ? start : this.#smallest(start - 1, keeps)!
+    return this.#pointAt(algorithm, { limit, burst, period })
+  }
+
+  #pointAt(algorithm: Algorithm, choice: Choice): FrontierPoint {
+    const { of } = this.#allowance
+    return {
+      choice,
+      denied: this.#denied(algorithm, choice, false),
+      oneLower: Math.min(...lowerThan(choice).map((each) => this.#denied(algorithm, each, false)[of])),
+    }
+  }
+
+  /** A limit by which nothing is refused. */
+  #ceiling(algorithm: Algorithm): number {
+    const peak = this.#order.length === 0 ? 1 : this.#peaks[this.#order[0]!]!
+    return Math.min(this.#most, Math.max(1, peak * weightOf(algorithm)))
+  }
+
+  #smallest(top: number, keeps: (value: number) => boolean): number | undefined {
+    if (!keeps(top)) return undefined
+    let [over, within] = [0, top]
+    while (within - over > 1) {
+      const middle = (over + within) >> 1
+      if (keeps(middle)) within = middle
+      else over = middle
+    }
+    return within
+  }
+
+  #keeps(algorithm: Algorithm, choice: Choice): boolean {
+    return this.#denied(algorithm, choice, true)[this.#allowance.of] <= this.#allowance.most
+  }
+
+  /** @param stops once the allowance is spent */
+  #denied(algorithm: Algorithm, choice: Choice, stops: boolean): Denied {
+    const { of, most } = this.#allowance
+    const kind = lawKindOf(algorithm, this.#arrivals.duration !== undefined)
+    const trial = new Trial(lawOf(kind, planFor(algorithm, choice)), this.#arrivals)
+    const stopAbove = stops && of === 'requests' ? most : Number.POSITIVE_INFINITY
+    for (const key of this.#order) {
+      if (this.isSafe(key, algorithm, choice) || (stops && trial.denied[of] > most)) break
+      trial.run(key, stopAbove)
+    }
+    return trial.denied
+  }
+}
+
+/** One less of the limit or of the burst; a bucket that nothing refills is no choice. */
+function lowerThan(choice: Choice): Choice[] {
+  const { limit, burst } = choice
+  if (burst === undefined) return [{ ...choice, limit: limit - 1 }]
+  const limits = limit > 1 ? [{ ...choice, limit: limit - 1 }] : []
+  const bursts = burst > 1 ? [{ ...choice, burst: burst - 1 }] : []
+  return limits.length + bursts.length > 0 ? [...limits, ...bursts] : [{ ...choice, limit: 0 }]
+}
+
+/**
+ * A key with no more than `limit / weight` requests in any period is never refused: two windows that are aligned may both
+ * count what came in one period that lies across their edge.
+ */
+function weightOf({ traits }: Algorithm): number {
+  return traits.aligned === true ? 2 : 1
+}
+
+/** The plan of a choice. */
+export function planFor({ name }: Algorithm, { limit, burst, period }: Choice): Plan {
+  return planOf({
+    algorithm: name,
+    limit,
+    period: period / 1_000,
+    ...(burst !== undefined && { burst }),
+  } as Policy)
+}
+
+/** Each once, and none that another one undercuts in both limit and burst. */
+function distinct(points: readonly FrontierPoint[]): FrontierPoint[] {
+  const kept: FrontierPoint[] = []
+  for (const point of points.toSorted((a, b) => a.choice.limit - b.choice.limit)) {
+    const { limit, burst = 0 } = point.choice
+    const undercut = kept.some(({ choice }) => choice.limit <= limit && (choice.burst ?? 0) <= burst)
+    if (!undercut) kept.push(point)
+  }
+  return kept
+}
