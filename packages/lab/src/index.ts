@@ -31,7 +31,7 @@ export { type LoadFigures, type OverAdmission, type RunLoadOptions, runLoad } fr
 export { reportPage } from './report/report-page.ts'
 export { ReportTally } from './report/report-tally.ts'
 export type {
-  KeyFigures,
+  KeyTraffic,
   LimitFigures,
   QuotaFigures,
   RateCount,

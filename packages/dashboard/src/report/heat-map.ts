@@ -1,12 +1,12 @@
-import type { KeyFigures, Timeline } from '@sluice/lab'
+import type { KeyTraffic, Timeline } from '@sluice/lab'
 import { element } from '../element.ts'
-import { countText, keyText, timeText } from './texts.ts'
+import { countText, instantText, keyText } from './texts.ts'
 
 /** Most cells in a row. */
 const MOST_CELLS = 60
 
 /** Rows of keys, columns of time: how full each key's limit was, and when it was refused. */
-export function heatMap(keys: readonly KeyFigures[], timeline: Timeline): HTMLElement {
+export function heatMap(keys: readonly KeyTraffic[], timeline: Timeline): HTMLElement {
   const joined = Math.ceil(timeline.requests.length / MOST_CELLS)
   const width = timeline.width * joined
   const readout = element('p', { class: 'note readout', 'aria-live': 'polite' }, HINT)
@@ -25,7 +25,7 @@ export function heatMap(keys: readonly KeyFigures[], timeline: Timeline): HTMLEl
     })
     strip.style.gridTemplateColumns = `repeat(${cells.length}, 1fr)`
     followCells(strip, cells.length, (i) => {
-      readout.textContent = `${keyText(figures.key)}, from ${timeText(timeline.start + i * width, width)}: ${cellText(cells[i]!)}`
+      readout.textContent = `${keyText(figures.key)}, from ${instantText(timeline.start + i * width, width)}: ${cellText(cells[i]!)}`
     })
     return element(
       'tr',
@@ -72,7 +72,7 @@ interface Cell {
   readonly fullness: number
 }
 
-function cellsOf({ series, fullness }: KeyFigures, joined: number): Cell[] {
+function cellsOf({ series, fullness }: KeyTraffic, joined: number): Cell[] {
   return Array.from({ length: Math.ceil(fullness.length / joined) }, (_, i) => {
     const part = (numbers: readonly number[]): readonly number[] =>
       numbers.slice(i * joined, (i + 1) * joined)
@@ -100,7 +100,7 @@ function cellText({ requests, denied, fullness }: Cell): string {
 }
 
 function stripLabel(
-  { requests, denied }: KeyFigures,
+  { requests, denied }: KeyTraffic,
   cells: readonly Cell[],
   start: number,
   width: number,
@@ -109,7 +109,7 @@ function stripLabel(
   const when =
     over.length === 0
       ? `at most ${Math.max(0, ...cells.map(({ fullness }) => fullness))} % of the limit in use`
-      : `first from ${timeText(start + over[0]! * width, width)}, last from ${timeText(start + over.at(-1)! * width, width)}`
+      : `first from ${instantText(start + over[0]! * width, width)}, last from ${instantText(start + over.at(-1)! * width, width)}`
   return `${countText(denied)} of ${countText(requests)} requests over the limit, ${when}`
 }
 
@@ -141,7 +141,7 @@ function timeScale({ start, width: bin }: Timeline, length: number): HTMLElement
   return element(
     'span',
     { class: 'scale' },
-    ...[start, middle, start + length].map((time) => element('span', {}, timeText(time, bin))),
+    ...[start, middle, start + length].map((time) => element('span', {}, instantText(time, bin))),
   )
 }
 

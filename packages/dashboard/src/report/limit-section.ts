@@ -1,4 +1,4 @@
-import type { KeyFigures, LimitFigures, QuotaFigures, RateCount, TrafficFigures } from '@sluice/lab'
+import type { KeyTraffic, LimitFigures, QuotaFigures, RateCount, TrafficFigures } from '@sluice/lab'
 import { element } from '../element.ts'
 import type { BarCharts } from './charts.ts'
 import { heatMap } from './heat-map.ts'
@@ -129,7 +129,7 @@ const SHORT: Readonly<Record<number, string>> = {
 }
 
 /** The traffic of the keys that were refused most, one small chart each, all over the same time. */
-function multiples(keys: readonly KeyFigures[], figures: TrafficFigures, charts: BarCharts): HTMLElement[] {
+function multiples(keys: readonly KeyTraffic[], figures: TrafficFigures, charts: BarCharts): HTMLElement[] {
   return [
     element('h3', {}, 'Traffic of the keys over the limit most'),
     element(
@@ -144,7 +144,7 @@ function multiples(keys: readonly KeyFigures[], figures: TrafficFigures, charts:
 }
 
 function multiple(
-  { key, requests, denied, series, isWhole }: KeyFigures,
+  { key, requests, denied, series, isWhole }: KeyTraffic,
   { timeline }: TrafficFigures,
   charts: BarCharts,
 ): HTMLElement {

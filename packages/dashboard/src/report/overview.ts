@@ -5,6 +5,7 @@ import {
   countOf,
   countText,
   hasClock,
+  instantText,
   keyText,
   lengthText,
   quotaText,
@@ -12,7 +13,6 @@ import {
   shareText,
   spanText,
   tickText,
-  timeText,
 } from './texts.ts'
 
 /** The answer in words: how many, who, when. */
@@ -65,7 +65,7 @@ function when({ timeline, denied }: TrafficFigures): string[] {
   const { start, width } = timeline
   const hit = timeline.denied.flatMap((count, i) => (count > 0 ? [i] : []))
   const worst = hit.reduce((a, b) => (timeline.denied[b]! > timeline.denied[a]! ? b : a))
-  const at = (bin: number): string => timeText(start + bin * width, width)
+  const at = (bin: number): string => instantText(start + bin * width, width)
   if (hit.length === 1) return [`All of them in the ${lengthText(width)} from ${at(worst)}.`]
   return [
     `From ${at(hit[0]!)} to ${at(hit.at(-1)! + 1)}; worst from ${at(worst)}: ${countText(timeline.denied[worst]!)} within ${lengthText(width)} (${shareText(timeline.denied[worst]!, denied)} of them).`,
@@ -77,7 +77,7 @@ export function tiles({ simulation, denied, first, last }: TrafficFigures): HTML
   const { requests, unreadable, late } = simulation
   const tile = (name: string, value: string, note: string): HTMLElement =>
     element('div', {}, element('dt', {}, name), element('dd', {}, value, element('small', {}, note)))
-  const span = first === null || last === null ? '–' : `${timeText(first)} – ${timeText(last)}`
+  const span = first === null || last === null ? '–' : `${instantText(first)} – ${instantText(last)}`
   const unplaced = late > 0 ? `, ${countText(late)} too far out of order` : ''
   return element(
     'dl',

@@ -64,7 +64,7 @@ export function keyText(key: string): string {
 const EARLIEST = Date.UTC(1980)
 
 /** `17 May 2015 10:05`, in UTC, or the time since the log's origin. */
-export function timeText(ms: number, width = MINUTE): string {
+export function instantText(ms: number, width = MINUTE): string {
   const isFine = width < MINUTE
   if (ms < EARLIEST) return elapsedText(ms, isFine)
   const clock = new Date(ms).toISOString().slice(11, isFine ? 19 : 16)

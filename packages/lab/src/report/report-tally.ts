@@ -2,7 +2,7 @@ import type { Fate } from '../simulate/decider.ts'
 import type { SimulationReport } from '../simulate/report.ts'
 import { BinSeries } from './bin-series.ts'
 import { Bins } from './bins.ts'
-import { LimitTally } from './limit-tally.ts'
+import { LimitRecord } from './limit-record.ts'
 import type { LimitFigures, TrafficFigures } from './traffic-figures.ts'
 
 /** Limits that are shown with their keys: those that refuse most. */
@@ -16,7 +16,7 @@ const MOST_DETAILED = 8
  * writeFileSync('report.html', reportPage(tally.figures(simulation, { traffic: 'access.log', domain: 'shop' })))
  */
 export class ReportTally {
-  readonly #limits = new Map<string, LimitTally>()
+  readonly #limits = new Map<string, LimitRecord>()
   readonly #denied = new BinSeries()
   readonly #over = new BinSeries()
   readonly #bins = new Bins((ratio) => {
@@ -78,10 +78,10 @@ export class ReportTally {
     return policies.map(({ name }) => this.#limit(name).report(bins, detailed.has(name)))
   }
 
-  #limit(name: string): LimitTally {
+  #limit(name: string): LimitRecord {
     let limit = this.#limits.get(name)
     if (limit === undefined) {
-      limit = new LimitTally(name)
+      limit = new LimitRecord(name)
       this.#limits.set(name, limit)
     }
     return limit

@@ -42,7 +42,7 @@ export interface LimitFigures {
   /** How many refusals asked for which wait. */
   readonly waits: readonly WaitCount[]
   /** The keys refused most, then those that came nearest to the limit; none of the limits after the eighth. */
-  readonly top: readonly KeyFigures[]
+  readonly top: readonly KeyTraffic[]
 }
 
 export interface QuotaFigures {
@@ -74,7 +74,7 @@ export interface WaitCount {
 }
 
 /** One key, with a number for each bin of the timeline. */
-export interface KeyFigures {
+export interface KeyTraffic {
   readonly key: string
   readonly requests: number
   readonly denied: number

@@ -27,7 +27,7 @@ export interface UsageOptions extends TrafficOptions {
 }
 
 /** What is known of a request before it is decided. */
-interface Asked {
+interface UsageRequest {
   readonly caller: string
   readonly units: number
   readonly is429: boolean
@@ -52,7 +52,7 @@ export async function* usageOf(
   const shown = policyShown(rules?.domain, callers.part, policy)
   const decider = new Decider()
   const counts = new ReadCounts()
-  const options: LineOptions<Asked> = {
+  const options: LineOptions<UsageRequest> = {
     ...traffic,
     wanted: wantedOf([callers.domain, ...(rules === undefined ? [] : [rules.domain])]),
     make(request, cost) {

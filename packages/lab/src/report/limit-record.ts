@@ -2,7 +2,7 @@ import type { StatedFigures } from '@sluice/limiter/algorithms'
 import type { Step } from '@sluice/limiter/decide'
 import { KeyRecords } from './key-records.ts'
 import { RateTally } from './rate-tally.ts'
-import type { KeyFigures, LimitFigures, WaitCount } from './traffic-figures.ts'
+import type { KeyTraffic, LimitFigures, WaitCount } from './traffic-figures.ts'
 
 const MOST_QUOTAS = 8
 const MOST_TOP = 16
@@ -13,7 +13,7 @@ const HOUR = 60 * MINUTE
 const WAITS = [SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 24 * HOUR, Number.POSITIVE_INFINITY]
 
 /** Counts what one policy did. */
-export class LimitTally {
+export class LimitRecord {
   readonly #name: string
   readonly #quotas = new Map<Step['rule'], RateTally>()
   readonly #keys = new KeyRecords()
@@ -54,7 +54,7 @@ export class LimitTally {
       isExact: this.#keys.isExact,
       waits: this.#waitCounts(),
       top: top.map(
-        ([key, { requests, denied, isWhole, series }, fullness]): KeyFigures => ({
+        ([key, { requests, denied, isWhole, series }, fullness]): KeyTraffic => ({
           key,
           requests,
           denied,
