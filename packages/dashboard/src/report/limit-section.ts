@@ -5,11 +5,11 @@ import { heatMap } from './heat-map.ts'
 import {
   countOf,
   countText,
-  keyText,
   lengthText,
   quotaText,
   roleText,
-  shareText,
+  shareOfAll,
+  shownKey,
   spanText,
   tickText,
 } from './texts.ts'
@@ -41,7 +41,7 @@ export function limitSection(limit: LimitFigures, figures: TrafficFigures, chart
       {},
       denied === 0
         ? `None of ${countOf(matched, 'request')} is over it.`
-        : `${countText(denied)} of ${countOf(matched, 'request')} (${shareText(denied, matched)}) ${verb}, of ${isExact ? '' : 'about '}${countText(keysDenied)} of ${countOf(keys, 'key')}.`,
+        : `${countText(denied)} of ${countOf(matched, 'request')} (${shareOfAll(denied, matched)}) ${verb}, of ${isExact ? '' : 'about '}${countText(keysDenied)} of ${countOf(keys, 'key')}.`,
     ),
     element('h3', {}, hit.length > 0 ? 'Who would be hit, and when' : 'Keys that come nearest to the limit'),
     heatMap(top, figures.timeline),
@@ -156,7 +156,7 @@ function multiple(
     element(
       'figcaption',
       {},
-      element('b', {}, keyText(key)),
+      element('b', {}, shownKey(key)),
       ` ${text}${isWhole ? '' : '; its earliest bars are missing'}`,
     ),
     charts.add(
@@ -171,7 +171,7 @@ function multiple(
         ],
         tick: (at, step) => tickText(at * 1_000, step * 1_000),
       },
-      `Requests of ${keyText(key)} over time: ${text}`,
+      `Requests of ${shownKey(key)} over time: ${text}`,
     ),
   )
 }

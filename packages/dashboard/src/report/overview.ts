@@ -6,11 +6,11 @@ import {
   countText,
   hasClock,
   instantText,
-  keyText,
   lengthText,
   quotaText,
   roleText,
-  shareText,
+  shareOfAll,
+  shownKey,
   spanText,
   tickText,
 } from './texts.ts'
@@ -27,7 +27,7 @@ export function verdict(figures: TrafficFigures): HTMLElement {
             { class: 'bad' },
             `${countOf(denied, 'request')} of ${countText(requests)} would be refused`,
           ),
-          ` (${shareText(denied, requests)}). `,
+          ` (${shareOfAll(denied, requests)}). `,
           ...who(figures),
           ...when(figures),
         ]
@@ -52,7 +52,7 @@ function who({ limits, simulation }: TrafficFigures): (HTMLElement | string)[] {
     `, which hits ${limit.isExact ? '' : 'about '}${countText(limit.keysDenied)} of ${countOf(limit.keys, 'key')}: ${countOf(most.denied, 'request')}`,
     ...(first === undefined || first.key === ''
       ? []
-      : [', above all ', element('code', {}, keyText(first.key)), ` (${countText(first.denied)})`]),
+      : [', above all ', element('code', {}, shownKey(first.key)), ` (${countText(first.denied)})`]),
     '. ',
   ]
 }
@@ -68,7 +68,7 @@ function when({ timeline, denied }: TrafficFigures): string[] {
   const at = (bin: number): string => instantText(start + bin * width, width)
   if (hit.length === 1) return [`All of them in the ${lengthText(width)} from ${at(worst)}.`]
   return [
-    `From ${at(hit[0]!)} to ${at(hit.at(-1)! + 1)}; worst from ${at(worst)}: ${countText(timeline.denied[worst]!)} within ${lengthText(width)} (${shareText(timeline.denied[worst]!, denied)} of them).`,
+    `From ${at(hit[0]!)} to ${at(hit.at(-1)! + 1)}; worst from ${at(worst)}: ${countText(timeline.denied[worst]!)} within ${lengthText(width)} (${shareOfAll(timeline.denied[worst]!, denied)} of them).`,
   ]
 }
 
@@ -83,8 +83,8 @@ export function tiles({ simulation, denied, first, last }: TrafficFigures): HTML
     'dl',
     { id: 'tiles' },
     tile('Requests', countText(requests), span),
-    tile('Admitted', countText(requests - denied), shareText(requests - denied, requests)),
-    tile('Refused', countText(denied), shareText(denied, requests)),
+    tile('Admitted', countText(requests - denied), shareOfAll(requests - denied, requests)),
+    tile('Refused', countText(denied), shareOfAll(denied, requests)),
     tile(
       'Unreadable lines',
       countText(unreadable),
@@ -150,7 +150,7 @@ export function limitTable({ limits, simulation }: TrafficFigures): HTMLElement 
       'tr',
       { class: matched === 0 && 'idle' },
       element('th', { scope: 'row' }, element('code', {}, name), element('small', {}, note)),
-      ...[...cells, shareText(deniedShare, 1), countText(limit.keys), countText(limit.keysDenied)].map(
+      ...[...cells, shareOfAll(deniedShare, 1), countText(limit.keys), countText(limit.keysDenied)].map(
         (cell, column) =>
           element('td', { class: column === 2 && denied > 0 ? 'number over' : 'number' }, cell),
       ),

@@ -22,7 +22,7 @@ export function countOf(value: number, noun: string): string {
 }
 
 /** As the command line writes a share. */
-export function shareText(part: number, all: number): string {
+export function shareOfAll(part: number, all: number): string {
   const percent = all === 0 ? 0 : (part / all) * 100
   return percent > 0 && percent < 0.01 ? 'under 0.01 %' : `${percent.toFixed(2)} %`
 }
@@ -56,7 +56,7 @@ export function roleText({ quotas }: LimitFigures): string {
 }
 
 /** A key as it is shown: rules for everybody together have an empty one. */
-export function keyText(key: string): string {
+export function shownKey(key: string): string {
   return key === '' ? '(everyone together)' : key
 }
 
