@@ -1,6 +1,6 @@
 import type { KeyTraffic, Timeline } from '@sluice/lab'
 import { element } from '../element.ts'
-import { countText, instantText, shownKey } from './texts.ts'
+import { countText, instantText, keyLabel } from './texts.ts'
 
 /** Most cells in a row. */
 const MOST_CELLS = 60
@@ -25,12 +25,12 @@ export function heatMap(keys: readonly KeyTraffic[], timeline: Timeline): HTMLEl
     })
     strip.style.gridTemplateColumns = `repeat(${cells.length}, 1fr)`
     followCells(strip, cells.length, (i) => {
-      readout.textContent = `${shownKey(figures.key)}, from ${instantText(timeline.start + i * width, width)}: ${cellText(cells[i]!)}`
+      readout.textContent = `${keyLabel(figures.key)}, from ${instantText(timeline.start + i * width, width)}: ${cellText(cells[i]!)}`
     })
     return element(
       'tr',
       {},
-      element('th', { scope: 'row' }, shownKey(figures.key)),
+      element('th', { scope: 'row' }, keyLabel(figures.key)),
       element('td', { class: `number${figures.denied > 0 ? ' over' : ''}` }, countText(figures.denied)),
       element('td', { class: 'heat' }, strip),
     )

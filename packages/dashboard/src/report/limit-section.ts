@@ -5,11 +5,11 @@ import { heatMap } from './heat-map.ts'
 import {
   countOf,
   countText,
+  keyLabel,
   lengthText,
   quotaText,
   roleText,
   shareOfAll,
-  shownKey,
   spanText,
   tickText,
 } from './texts.ts'
@@ -156,7 +156,7 @@ function multiple(
     element(
       'figcaption',
       {},
-      element('b', {}, shownKey(key)),
+      element('b', {}, keyLabel(key)),
       ` ${text}${isWhole ? '' : '; its earliest bars are missing'}`,
     ),
     charts.add(
@@ -171,7 +171,7 @@ function multiple(
         ],
         tick: (at, step) => tickText(at * 1_000, step * 1_000),
       },
-      `Requests of ${shownKey(key)} over time: ${text}`,
+      `Requests of ${keyLabel(key)} over time: ${text}`,
     ),
   )
 }

@@ -6,11 +6,11 @@ import {
   countText,
   hasClock,
   instantText,
+  keyLabel,
   lengthText,
   quotaText,
   roleText,
   shareOfAll,
-  shownKey,
   spanText,
   tickText,
 } from './texts.ts'
@@ -52,7 +52,7 @@ function who({ limits, simulation }: TrafficFigures): (HTMLElement | string)[] {
     `, which hits ${limit.isExact ? '' : 'about '}${countText(limit.keysDenied)} of ${countOf(limit.keys, 'key')}: ${countOf(most.denied, 'request')}`,
     ...(first === undefined || first.key === ''
       ? []
-      : [', above all ', element('code', {}, shownKey(first.key)), ` (${countText(first.denied)})`]),
+      : [', above all ', element('code', {}, keyLabel(first.key)), ` (${countText(first.denied)})`]),
     '. ',
   ]
 }

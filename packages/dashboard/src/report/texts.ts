@@ -56,7 +56,7 @@ export function roleText({ quotas }: LimitFigures): string {
 }
 
 /** A key as it is shown: rules for everybody together have an empty one. */
-export function shownKey(key: string): string {
+export function keyLabel(key: string): string {
   return key === '' ? '(everyone together)' : key
 }
 
