@@ -43,7 +43,8 @@ export function verdict(figures: TrafficFigures): HTMLElement {
 function who({ limits, simulation }: TrafficFigures): (HTMLElement | string)[] {
   const enforced = limits.filter(refuses)
   const policies = simulation.policies.filter(({ name }) => enforced.some((limit) => limit.name === name))
-  const most = policies.reduce((a, b) => (b.denied > a.denied ? b : a))
+  const [most] = policies.sort((a, b) => b.denied - a.denied)
+  if (most === undefined) return []
   const limit = enforced.find(({ name }) => name === most.name)!
   const [first] = most.top
   return [
@@ -58,7 +59,7 @@ function who({ limits, simulation }: TrafficFigures): (HTMLElement | string)[] {
 }
 
 function refuses({ quotas }: LimitFigures): boolean {
-  return quotas.some(({ role }) => role === 'enforce' || role === 'quota')
+  return quotas.length === 0 || quotas.some(({ role }) => role === 'enforce' || role === 'quota')
 }
 
 function when({ timeline, denied }: TrafficFigures): string[] {
@@ -141,7 +142,9 @@ export function limitTable({ limits, simulation }: TrafficFigures): HTMLElement 
     const limit = limits[i]!
     const quotas =
       limit.quotas.length === 0
-        ? 'met by no request'
+        ? matched === 0
+          ? 'met by no request'
+          : 'refuses requests without its key'
         : `${limit.quotas.map(quotaText).join(' · ')}; ${roleText(limit)}`
     const note =
       missingKey > 0 ? `${quotas}; passed over ${countOf(missingKey, 'request')} without its key` : quotas

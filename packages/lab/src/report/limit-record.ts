@@ -45,7 +45,9 @@ export class LimitRecord {
   /** @param bins those of the timeline */
   report(bins: { readonly from: number; readonly count: number }, isDetailed: boolean): LimitFigures {
     const top = this.#keys.end(isDetailed ? MOST_TOP : 0, bins)
-    const quotas = [...this.#quotas.values()].sort((a, b) => b.requests - a.requests)
+    // What refuses requests without a key has no quota to show.
+    const quotas = [...this.#quotas.values()].filter(({ rule }) => !rule.missingKey)
+    quotas.sort((a, b) => b.requests - a.requests)
     return {
       name: this.#name,
       quotas: quotas.slice(0, MOST_QUOTAS).map((quota) => quota.report()),

@@ -73,7 +73,7 @@ describe.each(TRACES)('the figures of %s', (file) => {
 describe('the figures of a report', () => {
   it('are of bounded size, however long the log is and however many keys it has', async () => {
     const lines = ['t_ms,key']
-    for (let i = 0; i < 30_000; i++) lines.push(`${i * 86_400_000},k${i % 10_000}`)
+    for (let i = 0; i < 10_000; i++) lines.push(`${i * 86_400_000},k${i % 5_000}`)
     const limits = Array.from(
       { length: 12 },
       (_, i) => `  - { name: l${i}, key: [user], limit: ${i + 1}/day }\n`,
@@ -94,6 +94,14 @@ describe('the figures of a report', () => {
     expect([a!.key, a!.fullness, a!.series.denied]).toEqual(['a', [100, 0, 0, 0, 0, 100], [1, 0, 0, 0, 0, 1]])
     expect([b!.key, b!.fullness]).toEqual(['b', [25, 0, 0, 0, 0, 0]])
     expect(figures.limits[0]!.waits.filter(({ denied }) => denied > 0)).toEqual([{ toMs: 60_000, denied: 2 }])
+  })
+
+  it('shows no quota of what refuses requests without a key', async () => {
+    const limits = '  - { name: one, key: [user], limit: 4/minute, on_missing_key: deny }\n'
+    const figures = await figuresOf([sourceOf('t_ms,user\n0,a\n1,\n2,\n')], limits)
+    expect(figures.limits[0]).toMatchObject({ quotas: [{ limit: 4, requests: 1 }], keys: 2, keysDenied: 1 })
+    const without = await figuresOf([sourceOf('t_ms,user\n1,\n')], limits)
+    expect(without).toMatchObject({ denied: 1, limits: [{ quotas: [], keysDenied: 1 }] })
   })
 
   it('of a log without requests are empty', async () => {
