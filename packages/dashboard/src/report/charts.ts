@@ -114,7 +114,8 @@ function rootScale(highest: number): uPlot.Scale {
     distr: 100,
     fwd: (value) => Math.sqrt(Math.max(0, value)),
     bwd: (value) => value * value,
-    range: [0, highest],
+    // Room for the figures, below the name of the line.
+    range: [0, highest * 1.25],
   }
 }
 

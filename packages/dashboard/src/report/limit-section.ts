@@ -4,6 +4,7 @@ import type { BarCharts } from './charts.ts'
 import { heatMap } from './heat-map.ts'
 import {
   countOf,
+  countsTogether,
   countText,
   keyLabel,
   lengthText,
@@ -26,6 +27,9 @@ export function limitSection(limit: LimitFigures, figures: TrafficFigures, chart
   const verb = quotas.some(({ role }) => role === 'shadow' || role === 'deprioritize')
     ? 'would be over it'
     : 'would be refused'
+  const of = countsTogether(limit)
+    ? ''
+    : `, of ${isExact ? '' : 'about '}${countText(keysDenied)} of ${countOf(keys, 'key')}`
   const hit = top.filter((key) => key.denied > 0)
   return element(
     'section',
@@ -41,7 +45,7 @@ export function limitSection(limit: LimitFigures, figures: TrafficFigures, chart
       {},
       denied === 0
         ? `None of ${countOf(matched, 'request')} is over it.`
-        : `${countText(denied)} of ${countOf(matched, 'request')} (${shareOfAll(denied, matched)}) ${verb}, of ${isExact ? '' : 'about '}${countText(keysDenied)} of ${countOf(keys, 'key')}.`,
+        : `${countText(denied)} of ${countOf(matched, 'request')} (${shareOfAll(denied, matched)}) ${verb}${of}.`,
     ),
     element('h3', {}, hit.length > 0 ? 'Who would be hit, and when' : 'Keys that come nearest to the limit'),
     heatMap(top, figures.timeline),
@@ -53,7 +57,9 @@ export function limitSection(limit: LimitFigures, figures: TrafficFigures, chart
         .map((quota) => rateChart(quota, charts)),
       ...(denied > 0 ? [waitChart(waits, charts)] : []),
     ),
-    ...(hit.length > 0 ? multiples(hit.slice(0, MOST_MULTIPLES), figures, charts) : []),
+    ...(hit.length > 0 && !countsTogether(limit)
+      ? multiples(hit.slice(0, MOST_MULTIPLES), figures, charts)
+      : []),
   )
 }
 

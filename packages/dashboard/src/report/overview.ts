@@ -3,6 +3,7 @@ import { element } from '../element.ts'
 import type { BarCharts } from './charts.ts'
 import {
   countOf,
+  countsTogether,
   countText,
   hasClock,
   instantText,
@@ -50,12 +51,17 @@ function who({ limits, simulation }: TrafficFigures): (HTMLElement | string)[] {
   return [
     'Most by ',
     element('code', {}, most.name),
-    `, which hits ${limit.isExact ? '' : 'about '}${countText(limit.keysDenied)} of ${countOf(limit.keys, 'key')}: ${countOf(most.denied, 'request')}`,
+    `, ${hitText(limit)}: ${countOf(most.denied, 'request')}`,
     ...(first === undefined || first.key === ''
       ? []
       : [', above all ', element('code', {}, keyLabel(first.key)), ` (${countText(first.denied)})`]),
     '. ',
   ]
+}
+
+function hitText(limit: LimitFigures): string {
+  if (countsTogether(limit)) return 'which counts all together'
+  return `which hits ${limit.isExact ? '' : 'about '}${countText(limit.keysDenied)} of ${countOf(limit.keys, 'key')}`
 }
 
 function refuses({ quotas }: LimitFigures): boolean {

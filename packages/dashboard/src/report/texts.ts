@@ -55,6 +55,11 @@ export function roleText({ quotas }: LimitFigures): string {
   return roles.has('quota') ? 'refuses with the other quotas' : 'refuses'
 }
 
+/** Whether a limit has one bucket for everybody. */
+export function countsTogether({ keys, top }: LimitFigures): boolean {
+  return keys === 1 && top[0]?.key === ''
+}
+
 /** A key as it is shown: rules for everybody together have an empty one. */
 export function keyLabel(key: string): string {
   return key === '' ? '(everyone together)' : key
