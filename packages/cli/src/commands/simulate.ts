@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { descriptorsFrom, ReportTally, reportPage, type SimulationReport, simulateTraffic } from '@sluice/lab'
 import type { Domain } from '@sluice/limiter/rules'
 import { type Command, defineCommand } from '../command.ts'
@@ -69,6 +69,7 @@ export const simulate: Command = defineCommand({
     const { domains, rules } = await loadRules(paths, values, io)
     const domain = chooseDomain(domains, values.domain, '--domain')
     checkReplayable(domain, descriptors !== undefined)
+    if (values.report !== undefined) checkWritable(values.report)
     const traffic = openTraffic(logs, values, io)
     try {
       const tally = values.report === undefined ? undefined : new ReportTally()
@@ -84,7 +85,7 @@ export const simulate: Command = defineCommand({
       traffic.stop()
       if (tally !== undefined) {
         const about = { traffic: traffic.name, domain: domain.name }
-        writeReport(values.report!, reportPage(tally.figures(report, about)))
+        writeFileSync(values.report!, reportPage(tally.figures(report, about)))
       }
       io.stdout.write(
         values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : simulationText(report),
@@ -98,10 +99,10 @@ export const simulate: Command = defineCommand({
   },
 })
 
-/** @throws UsageError where it cannot be written */
-function writeReport(path: string, page: string): void {
+/** Whether the page can be written is seen before the log is read, which may take long. @throws UsageError */
+function checkWritable(path: string): void {
   try {
-    writeFileSync(path, page)
+    closeSync(openSync(path, 'a'))
   } catch (error) {
     throw new UsageError(`cannot write ${path}: ${(error as Error).message}`)
   }
