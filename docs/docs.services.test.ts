@@ -75,7 +75,7 @@ function expectWhole(printed: string, { text }: Block): void {
 
 /** What depends on how fast the lines before were run, within the minute that the figures are about. */
 function withoutTime(name: string, value: unknown): unknown {
-  if (/AfterMs$/.test(name) && typeof value === 'number' && value > 1) {
+  if (/(After|repeatable)Ms$/.test(name) && typeof value === 'number' && value > 1) {
     expect(value).toBeLessThanOrEqual(60_000)
     return 'up to a minute'
   }

@@ -81,6 +81,7 @@ const DATA: Readonly<Record<string, string>> = {
       'LiveWindow',
       'OffenderList',
       'Rule',
+      'AskedRequest',
       'EventType',
     ],
   ]),
@@ -262,6 +263,13 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
     } finally {
       await mock.close()
     }
+  },
+  createService: ({ createService }, options) => {
+    const webhook = options?.offendersWebhook
+    const url = 'http://127.0.0.1:1'
+    return createService(
+      webhook?.url === 'shop' ? { ...options, offendersWebhook: { ...webhook, url } } : options,
+    )
   },
   createServiceClient: ({ createServiceClient }, options) =>
     createServiceClient(options?.url === 'shop' ? { ...options, url: 'http://127.0.0.1:1' } : options),

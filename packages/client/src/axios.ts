@@ -1,3 +1,4 @@
+import { checkOptions, func } from '@sluice/limiter/options'
 import type { HeaderSource } from './answers/header-source.ts'
 import { type Outbound, outboundOf } from './outbound/outbound.ts'
 import type { CallOptions, OutboundOptions } from './outbound/outbound-options.ts'
@@ -30,6 +31,7 @@ export function outboundAdapter<Config extends RequestConfig, A extends AdapterA
   adapter: (config: Config) => Promise<A>,
   options: OutboundOptions | Outbound = {},
 ): (config: Config) => Promise<A> {
+  checkOptions(adapter, func, 'adapter')
   const outbound = outboundOf(options)
   return (config) =>
     outbound.run(

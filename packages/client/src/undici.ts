@@ -1,5 +1,6 @@
 import { type Dispatch, DispatchedCall } from './outbound/dispatched-call.ts'
 import { type Outbound, outboundOf } from './outbound/outbound.ts'
+import type { OutboundCalls } from './outbound/outbound-calls.ts'
 import type { OutboundOptions } from './outbound/outbound-options.ts'
 import { GivenRequest } from './outbound/outbound-request.ts'
 
@@ -13,9 +14,14 @@ export type { Dispatch, DispatchHandler, DispatchOptions } from './outbound/disp
  */
 export function outboundInterceptor(
   options: OutboundOptions | Outbound = {},
-): (dispatch: Dispatch) => Dispatch {
+): <D extends (options: never, handler: never) => boolean>(dispatch: D) => D {
   const { calls } = outboundOf(options)
-  return (dispatch) => (given, handler) => {
+  // The type of the dispatch is undici's own, which differs by its version.
+  return <D>(dispatch: D) => intercepted(calls, dispatch as Dispatch) as D
+}
+
+function intercepted(calls: OutboundCalls, dispatch: Dispatch): Dispatch {
+  return (given, handler) => {
     const url = new URL(given.path, given.origin)
     const request = new GivenRequest(given.method, url, headersOf(given.headers), given.body ?? undefined)
     const signal = given.signal instanceof AbortSignal ? given.signal : undefined

@@ -4,6 +4,14 @@ export { type CompareOptions, compareRules, type RulesOfDomain } from './compare
 export type { Change, Comparison, RulebookTotals } from './compare/comparison.ts'
 export { type DrillOptions, type DrillReport, runDrill } from './drill/run-drill.ts'
 export { restartBy, STORE_FAILURES, type StoreFailure } from './drill/store-failures.ts'
+export { type ExplainedPast, explainPast, namedSpan, type PastChoice } from './explain/explain-past.ts'
+export {
+  type PastDecision,
+  type PastOptions,
+  type PastRequest,
+  pastDecisions,
+} from './explain/past-decisions.ts'
+export type { RaisedLimit, Remedies } from './explain/remedies.ts'
 
 export { LabError } from './lab-error.ts'
 export { type AdmissionBound, boundOf, statedBound } from './load/admission-bound.ts'
@@ -48,6 +56,7 @@ export { type SuggestOptions, suggestLimits } from './suggest/suggest-limits.ts'
 export type { AlgorithmSuggestion, KeyAbove, SuggestedPoint, Suggestion } from './suggest/suggestion.ts'
 export type { Denied, ShareOf } from './suggest/trial.ts'
 export type { Unreadable } from './traffic/entry.ts'
+export { type RecordedAnswer, recordedAnswer } from './traffic/formats/record.ts'
 export { FORMATS, type Format } from './traffic/formats.ts'
 export { textLines } from './traffic/line-feed.ts'
 export { HELD_LINES } from './traffic/read-source.ts'

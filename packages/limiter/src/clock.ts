@@ -6,7 +6,7 @@ export interface Clock {
 }
 
 /** What a clock in options has to have. */
-export const clockCheck: OptionCheck = having('a clock', 'now')
+export const clockCheck: OptionCheck = /* @__PURE__ */ having('a clock', 'now')
 
 /**
  * The process's monotonic clock, set to the wall clock once: it never steps, whatever an administrator or NTP does

@@ -4,6 +4,7 @@ import { everyObserver } from '@sluice/limiter/events'
 import { createOffenders } from '@sluice/limiter/offenders'
 import { createPipeline } from '@sluice/limiter/pipeline'
 import { EventStreams, keyShown, LiveFigures, RefusalLog, storeFails, Tallies } from '@sluice/observe/parts'
+import type { Registry } from 'prom-client'
 import { addressOf, DEFAULT_ADMIN } from './address.ts'
 import { adminApp } from './admin/admin-app.ts'
 import type { Readiness } from './admin/health.ts'
@@ -12,13 +13,14 @@ import type { LiveStream } from './admin/live.ts'
 import type { App, Log } from './app.ts'
 import { authorizationCheck } from './auth/ext-authz.ts'
 import { boundsOf } from './bounds.ts'
-import { type GrpcServer, grpcServer } from './grpc/grpc-server.ts'
+import type { GrpcServer } from './grpc/grpc-server.ts'
 import { httpApp } from './http/http-app.ts'
 import { type BoundedLog, createLog, logEvents } from './observe/log.ts'
 import { createMetrics } from './observe/metrics.ts'
 import type { DescriptorModes } from './operations/asked-steps.ts'
 import { descriptorDecider } from './operations/descriptors.ts'
 import { createOperations } from './operations/operations.ts'
+import { Recorder } from './record/recorder.ts'
 import { assignmentsOf } from './rlqs/assignments.ts'
 import { reportRlqs } from './rlqs/metrics.ts'
 import { DEFAULT_DEADLINE_MS } from './rls/deadline.ts'
@@ -33,17 +35,17 @@ import type { ServiceOptions } from './service-options.ts'
 import { storesFor } from './stores.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { OffendersWebhook } from './webhook/offenders-webhook.ts'
-import { XdsRules } from './xds/xds-rules.ts'
+import type { XdsRules } from './xds/xds-rules.ts'
 
 /** A service whose rules are not loaded yet, and which does not listen. */
 export interface ServiceParts {
   readonly http: App
   readonly admin: App
-  /** Absent where the service does not speak gRPC. */
-  readonly grpc: GrpcServer | undefined
+  /** Loads gRPC, and makes its server; absent where the service does not speak it. Once. Throws ConfigError for files of TLS that cannot be used. */
+  readonly grpc: (() => Promise<GrpcServer>) | undefined
   readonly rules: LiveRules
-  /** Where the rules come from, if not from files. */
-  readonly xds: XdsRules | undefined
+  /** Loads what takes the rules from a server, where they do not come from files. Once. Throws ConfigError as `grpc` does. */
+  readonly xds: (() => Promise<XdsRules>) | undefined
   readonly log: Log
   /** Sends spans and metrics elsewhere: whoever runs the service starts and stops it. */
   readonly telemetry: (Pick<Telemetry, 'stop'> & { start(): void }) | undefined
@@ -55,6 +57,8 @@ export interface ServiceParts {
   readonly answerHeld: () => void
   /** Writes to the log what is still to be said of the last second. */
   readonly endLog: () => void
+  /** Writes what it was asked to a file, where it is to: whoever runs the service opens and ends it. */
+  readonly recorder: Pick<Recorder, 'open' | 'end'> | undefined
   /** Finds out whether the store answers, so that gauge and log know from the beginning. */
   readonly lookAtStore: () => Promise<unknown>
   /** Gives back what was taken ahead from a shared store. */
@@ -71,6 +75,7 @@ export function assemble(
   reload: LoadRules = loadInThread,
 ): ServiceParts {
   const { respond = {}, tarpit, timers, secret, calendarMonths = false, wallClock = Date.now } = options
+  const { xds: xdsOptions, grpc: grpcAddress } = options
   const bounds = boundsOf(options.bounds)
   const { log, dropped } = createLog(options.log ?? {})
   const counts = (domain: string, policy: string): boolean =>
@@ -92,14 +97,14 @@ export function assemble(
   if (refusals !== undefined) observers.add(refusals.observe)
   observers.add(live.figures.observe, offenders.observe)
   const assignments = assignmentsOf(options.rlqs ?? {}, () => rules.live!.rules)
-  if (options.grpc !== undefined) reportRlqs(metrics.registry, assignments.assigner)
+  if (grpcAddress !== undefined) reportRlqs(metrics.registry, assignments.assigner)
   observers.add(tallies.observe, ...metrics.observers, rlsReloads(metrics.registry), logEvents(log))
   observers.add(assignments.observe, diagnostics())
   if (options.telemetry !== undefined) observers.add(options.telemetry.observe)
-  const xds = options.xds === undefined ? undefined : new XdsRules(options.xds, log)
+  let xds: XdsRules | undefined
   const rules = new LiveRules({
     paths: options.rules,
-    read: xds && (() => xds.files),
+    read: xdsOptions && (() => xds!.files), // there before rules are loaded
     settleMs: settleMsOf(options.watch),
     load: { calendarMonths },
     reload,
@@ -111,7 +116,8 @@ export function assemble(
   const pipeline = createPipeline<boolean>({ rules: inForce, store, respond, observe, wallClock })
   const leaving = new AbortController()
   setMaxListeners(0, leaving.signal) // each answer that is held back listens
-  const operations = createOperations({
+  const recorder = recorderOf(options, metrics.registry, log, rules)
+  const unrecorded = createOperations({
     pipeline,
     stores,
     rules,
@@ -121,6 +127,15 @@ export function assemble(
     tarpit,
     timers,
     leaving: leaving.signal,
+  })
+  const operations = recorder?.operations(unrecorded) ?? unrecorded
+  const decide = descriptorDecider({
+    pipeline,
+    store,
+    fallback: stores.fallback,
+    observe,
+    carry: options.telemetry?.carry,
+    ...modesOf(rls),
   })
   const showKey = keyShown(options.offenderKeys, secret)
   const webhook =
@@ -135,14 +150,7 @@ export function assemble(
     })
   webhook?.report(metrics.registry)
   const rateLimit = shouldRateLimit({
-    decide: descriptorDecider({
-      pipeline,
-      store,
-      fallback: stores.fallback,
-      observe,
-      carry: options.telemetry?.carry,
-      ...modesOf(rls),
-    }),
+    decide: recorder?.descriptors(decide) ?? decide,
     tallies: rlsTallies,
     options: rls,
   })
@@ -167,20 +175,23 @@ export function assemble(
       stopping,
     }),
     grpc:
-      options.grpc === undefined
+      grpcAddress === undefined
         ? undefined
-        : grpcServer({
-            shouldRateLimit: rateLimit,
-            assignments,
-            authorizationCheck: authorizationCheck({ ...auth, operations }),
-            readiness,
-            telemetry: options.telemetry,
-            log,
-            deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,
-            tls: options.grpcTls,
-            maxConnectionAgeMs: rls.maxConnectionAgeMs,
-            maxConnectionAgeGraceMs: rls.maxConnectionAgeGraceMs,
-          }),
+        : async () => {
+            const { grpcServer } = await import('./grpc/grpc-server.ts')
+            return grpcServer({
+              shouldRateLimit: rateLimit,
+              assignments,
+              authorizationCheck: authorizationCheck({ ...auth, operations }),
+              readiness,
+              telemetry: options.telemetry,
+              log,
+              deadlineMs: rls.deadlineMs ?? DEFAULT_DEADLINE_MS,
+              tls: options.grpcTls,
+              maxConnectionAgeMs: rls.maxConnectionAgeMs,
+              maxConnectionAgeGraceMs: rls.maxConnectionAgeGraceMs,
+            })
+          },
     admin: adminApp({
       operations,
       rules,
@@ -197,7 +208,13 @@ export function assemble(
       stopping,
     }),
     rules,
-    xds,
+    xds:
+      xdsOptions &&
+      (async () => {
+        const { XdsRules } = await import('./xds/xds-rules.ts')
+        xds = new XdsRules(xdsOptions, log)
+        return xds
+      }),
     log,
     telemetry: options.telemetry && {
       start: () => options.telemetry!.start(metrics.registry, log),
@@ -207,9 +224,21 @@ export function assemble(
     webhook,
     answerHeld: () => leaving.abort(),
     endLog: () => refusals?.end(),
+    recorder,
     lookAtStore: () => storeFails(stores),
     release: async () => stores.prefetch?.release(),
   }
+}
+
+function recorderOf(
+  { record, secret, wallClock = Date.now }: ServiceOptions,
+  registry: Registry,
+  log: Log,
+  rules: LiveRules,
+): Recorder | undefined {
+  if (record === undefined) return undefined
+  const domainOf = (name: string) => rules.live?.domains.get(name)?.domain
+  return new Recorder({ options: record, secret, log, registry, domainOf, now: wallClock })
 }
 
 /** Nothing, where the log would not have it. */

@@ -25,6 +25,7 @@ import { addressOf, grpcAddressOf } from './address.ts'
 import { type AuthOptions, authCheck } from './auth/auth-options.ts'
 import type { Bounds } from './bounds.ts'
 import { LOG_LEVELS, type LogOptions } from './observe/log.ts'
+import { type RecordOptions, recordFields } from './record/record-options.ts'
 import { type RlqsOptions, rlqsFields } from './rlqs/options.ts'
 import { type RlsOptions, rlsFields } from './rls/options.ts'
 import type { WatchOptions } from './rules/rules-watcher.ts'
@@ -112,6 +113,8 @@ export interface ServiceOptions {
   /** Of these, milliseconds for which `stop` leaves idle connections open for a last request. Default 2,000. */
   readonly idleMs?: number
   readonly log?: LogOptions
+  /** Writes what is asked, and what is answered, to a file, to be replayed. Default: nothing is written. */
+  readonly record?: RecordOptions
   /** Spans and metrics by OpenTelemetry: `openTelemetry()` of `@sluice/service/opentelemetry`. Default: none. */
   readonly telemetry?: Telemetry
   /** Milliseconds since the epoch, for headers that carry dates and for `since`. Default `Date.now`. */
@@ -188,6 +191,7 @@ export const serviceOptions: OptionCheck = objectOf<ServiceOptions>(
       stream: having('a stream', 'write'),
       refusals: oneOf('hashed', 'plain', 'off'),
     }),
+    record: objectOf<RecordOptions>(recordFields, ['file']),
     telemetry: having('what openTelemetry() makes', 'observe', 'start'),
     wallClock: func,
   },

@@ -5,10 +5,12 @@ import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf, type ListenAddre
 import type { App } from './app.ts'
 import { assemble } from './assemble.ts'
 import { type Drain, drain } from './drain.ts'
+import type { GrpcServer } from './grpc/grpc-server.ts'
 import { listen } from './listen.ts'
 import type { Reload } from './rules/live-rules.ts'
 import { RulesWatcher } from './rules/rules-watcher.ts'
 import { type ServiceOptions, serviceOptions } from './service-options.ts'
+import type { XdsRules } from './xds/xds-rules.ts'
 
 /** Where a service listens, as URLs; gRPC as `HOST:PORT` or `unix:PATH`, where it is spoken. */
 export interface Addresses {
@@ -63,12 +65,14 @@ export function createService(options: ServiceOptions): Service {
   let stopSeconds = (): void => undefined
   const parts = assemble(options, () => stopped !== undefined)
   const { log, rules } = parts
+  let xds: XdsRules | undefined
+  let grpc: GrpcServer | undefined
 
   const stop = async (started: boolean): Promise<void> => {
     const requests = parts.http.requestsInFlight()
     if (started) log.info({ requests }, stoppingText(requests, drainMs))
     watcher?.close()
-    parts.xds?.close()
+    xds?.close()
     stopSeconds()
     parts.live.streams.close()
     parts.webhook?.stop()
@@ -78,11 +82,12 @@ export function createService(options: ServiceOptions): Service {
       stopping = drain(app, hurried ? 0 : Math.max(0, idleUntil - performance.now()), hurried ? 0 : drainMs)
       await stopping.done
     }
-    const calls = parts.grpc?.drain(hurried ? 0 : drainMs)
+    const calls = grpc?.drain(hurried ? 0 : drainMs)
     await drained(parts.http)
     await calls
     await parts.release()
     await drained(parts.admin) // last, so that operators see why the service is not ready
+    await parts.recorder?.end()
     parts.endLog()
     await parts.telemetry?.stop()
     if (started) log.info('stopped')
@@ -91,8 +96,16 @@ export function createService(options: ServiceOptions): Service {
   const firstRules = async (): Promise<Reload> => {
     if (parts.xds === undefined) return rules.reload()
     log.info({ server: options.xds!.server }, 'waits for the first rules')
-    await parts.xds.start(() => rules.reload())
+    xds = await parts.xds()
+    const first = xds.start(() => rules.reload())
+    if (stopped !== undefined) xds.close() // asked for while it was loaded
+    await first
     return { result: 'changed' }
+  }
+  const listenGrpc = async (address: string): Promise<string> => {
+    grpc = await parts.grpc!()
+    if (stopped !== undefined) await grpc.drain(0) // asked for while it was loaded
+    return grpc.listen(grpcAddressOf(address))
   }
   const service: Service = {
     async start() {
@@ -100,12 +113,12 @@ export function createService(options: ServiceOptions): Service {
       if (loaded.result === 'refused') throw loaded.error
       await parts.lookAtStore()
       try {
-        const grpc =
-          options.grpc === undefined ? undefined : await parts.grpc!.listen(grpcAddressOf(options.grpc))
+        await parts.recorder?.open()
+        const grpcUrl = options.grpc === undefined ? undefined : await listenGrpc(options.grpc)
         const urls = {
           http: await listen(parts.http, addresses.http, 'http'),
           admin: await listen(parts.admin, addresses.admin, 'admin'),
-          ...(grpc !== undefined && { grpc }),
+          ...(grpcUrl !== undefined && { grpc: grpcUrl }),
         }
         parts.telemetry?.start()
         stopSeconds = everySecond(parts.live.tick, options.timers)

@@ -1,17 +1,23 @@
 import { type Comparison, compareRules, descriptorsFrom, type RulesOfDomain } from '@sluice/lab'
+import { ticksOf } from '@sluice/limiter/time'
 import { type Command, defineCommand, type Values } from '../command.ts'
 import type { Io } from '../io.ts'
 import { comparisonMarkdown } from '../lab/comparison-markdown.ts'
 import { shareOrCount } from '../lab/share.ts'
 import { openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
+import { secretOf } from '../secrets.ts'
+import { shadowReport } from '../shadow/shadow-figures.ts'
+import { shadowMarkdown, shadowText } from '../shadow/shadow-text.ts'
+import { adminUrl } from '../top/admin-address.ts'
 import { UsageError } from '../usage-error.ts'
 import { barrenText, checkReplayable, DESCRIPTOR_OPTION, isBarren } from './simulate.ts'
 
 /** Replays traffic once through two rulebooks. */
 export const compare: Command = defineCommand({
   name: 'compare',
-  summary: 'replays a log once through two rulebooks, and tells which requests they decide otherwise',
+  summary:
+    'replays a log through two rulebooks, and tells which requests they decide otherwise; or live and shadow rules',
   operands: 'OLD NEW [LOG…]',
   options: {
     ...TRAFFIC_OPTIONS,
@@ -20,22 +26,40 @@ export const compare: Command = defineCommand({
       value: 'COUNT',
       help: 'exits with 1 when more requests are newly refused: a count, or a share such as 0.1%',
     },
+    live: {
+      type: 'string',
+      multiple: true,
+      value: 'ADDRESS',
+      help: 'the admin address of a service: compares its rules in shadow mode with the others; may be given again',
+    },
+    'min-data': {
+      type: 'string',
+      value: 'TIME',
+      help: 'with --live, exits with 1 when the rules are in force for less; default 48h',
+    },
     domain: { type: 'string', value: 'NAME', help: 'which domain, where the rulebooks have several' },
     ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
     format: {
       type: 'string',
       value: 'FORMAT',
-      choices: ['markdown', 'json'],
-      help: 'markdown (default), which fits a pull request, or json',
+      choices: ['text', 'markdown', 'json'],
+      help: 'markdown, which fits a pull request, or json; with --live also text. Default: markdown, text with --live',
     },
   },
   notes: `OLD and NEW are files or folders. Each rulebook decides with counters of its own, as if it had been
 alone; its totals are those of sluice simulate. A request counts as refused where a rule that is
 enforced refuses it, and under the rule that decided.
 
+With --live nothing is replayed, and there are no operands: the service has counted how its rules in shadow
+mode would have decided. ADDRESS is HOST:PORT or a URL; figures of several are added up. Where it asks for
+its token: SLUICE_ADMIN_TOKEN, or SLUICE_ADMIN_TOKEN_FILE.
+
 ${TRAFFIC_NOTES}`,
   async run(operands, values, io) {
+    if (values.live !== undefined) return compareLive(values.live, operands, values, io)
+    if (values['min-data'] !== undefined || values.format === 'text')
+      throw new UsageError('--min-data and --format text are for --live ADDRESS')
     const [oldPath, newPath, ...more] = operands
     if (oldPath === undefined || newPath === undefined)
       throw new UsageError('name two rulebooks: the old one, and the new one')
@@ -69,6 +93,43 @@ ${TRAFFIC_NOTES}`,
   },
 })
 
+/** How rules in shadow mode would have decided, where they are in force. */
+async function compareLive(
+  addresses: readonly string[],
+  operands: readonly string[],
+  { 'min-data': minData = '48h', format = 'text', log }: Values & { readonly 'min-data'?: string },
+  io: Io,
+): Promise<0 | 1> {
+  if (operands.length > 0 || log !== undefined)
+    throw new UsageError('--live compares what a service has counted: it takes no rules and no log')
+  const leastHours = hoursOf(minData)
+  const token = await secretOf('SLUICE_ADMIN_TOKEN', io)
+  const report = await shadowReport(addresses.map(adminUrl), token, Date.now())
+  const texts = {
+    text: shadowText,
+    markdown: shadowMarkdown,
+    json: (body: object) => `${JSON.stringify(body, null, 2)}\n`,
+  }
+  io.stdout.write(texts[format as keyof typeof texts](report))
+  const short = report.domains.filter(({ hours }) => hours < leastHours)
+  for (const { domain, hours } of short)
+    io.stderr.write(`sluice: ${domain} has ${hours.toFixed(1)} h of data, less than --min-data ${minData}\n`)
+  return short.length > 0 ? 1 : 0
+}
+
+/** @throws UsageError */
+function hoursOf(text: string): number {
+  try {
+    return text === '0' ? 0 : ticksOf(text) / TICKS_PER_HOUR
+  } catch {
+    throw new UsageError(
+      `--min-data must be a duration such as 48h, not ${JSON.stringify(text.slice(0, 80))}`,
+    )
+  }
+}
+
+const TICKS_PER_HOUR = 3_600_000_000
+
 function isTooMuch(
   { newlyDenied, requests }: Comparison,
   isOver: (count: number, all: number) => boolean,
@@ -78,11 +139,13 @@ function isTooMuch(
 
 async function rulesAt(
   path: string,
-  values: Values<typeof RULES_OPTIONS & typeof DESCRIPTOR_OPTION> & { readonly domain?: string },
+  values: Values<typeof RULES_OPTIONS & typeof DESCRIPTOR_OPTION & typeof TRAFFIC_OPTIONS> & {
+    readonly domain?: string
+  },
   io: Io,
 ): Promise<RulesOfDomain> {
   const { domains, rules } = await loadRules([path], values, io)
   const domain = chooseDomain(domains, values.domain, '--domain')
-  checkReplayable(domain, values.descriptor !== undefined)
+  checkReplayable(domain, values)
   return { rules, domain }
 }

@@ -58,6 +58,8 @@ ${STORE_NOTES}`,
       const log = { level: logLevel, stream, refusals: logRefusals }
       if (options.xds !== undefined && from('rules') !== undefined)
         throw new UsageError(`${from('rules')} has no effect beside ${from('xds')}: the rules are sent`)
+      if (options.record !== undefined && from('record') === undefined)
+        throw new UsageError('the settings record-… have no effect without --record FILE')
       const files = options.xds === undefined ? options.rules : []
       const telemetry = otel ? await apply(telemetryOf) : undefined
       const service = await apply(() =>

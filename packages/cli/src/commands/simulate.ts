@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { descriptorsFrom, ReportTally, reportPage, type SimulationReport, simulateTraffic } from '@sluice/lab'
 import type { Domain } from '@sluice/limiter/rules'
-import { type Command, defineCommand } from '../command.ts'
+import { type Command, defineCommand, type Values } from '../command.ts'
 import { simulationText } from '../lab/simulation-text.ts'
 import { namesRules, openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
@@ -68,7 +68,7 @@ export const simulate: Command = defineCommand({
     const descriptors = values.descriptor && descriptorsFrom(values.descriptor)
     const { domains, rules } = await loadRules(paths, values, io)
     const domain = chooseDomain(domains, values.domain, '--domain')
-    checkReplayable(domain, descriptors !== undefined)
+    checkReplayable(domain, values)
     if (values.report !== undefined) checkWritable(values.report)
     const traffic = openTraffic(logs, values, io)
     try {
@@ -121,15 +121,18 @@ function rulesAndLogs(
 }
 
 /** @throws UsageError for a domain through which no log of requests can be replayed */
-export function checkReplayable(domain: Domain, byDescriptors: boolean): void {
+export function checkReplayable(
+  domain: Domain,
+  { descriptor, 'format-in': format }: Values<typeof TRAFFIC_OPTIONS & typeof DESCRIPTOR_OPTION>,
+): void {
   if (domain.limits.length + domain.descriptors.length === 0) {
     throw new UsageError(
       `${domain.name} has network rules alone, which no log of requests can be replayed through`,
     )
   }
-  if (!byDescriptors && domain.limits.length === 0) {
+  if (descriptor === undefined && format !== 'record' && domain.limits.length === 0) {
     throw new UsageError(
-      `${domain.name} has descriptors alone: say what makes them, with --descriptor KEY=COLUMN`,
+      `${domain.name} has descriptors alone: say what makes them, with --descriptor KEY=COLUMN, or --format-in record`,
     )
   }
 }

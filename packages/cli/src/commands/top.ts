@@ -3,11 +3,11 @@ import { summaryOf } from '@sluice/observe/live'
 import { type Command, defineCommand } from '../command.ts'
 import type { Io } from '../io.ts'
 import { secretOf } from '../secrets.ts'
+import { adminUrl, DEFAULT_ADDRESS } from '../top/admin-address.ts'
 import { frameOf } from '../top/frame.ts'
 import { type FollowedNode, followNode } from '../top/node-stream.ts'
 import { UsageError } from '../usage-error.ts'
 
-const DEFAULT_ADDRESS = '127.0.0.1:6070'
 /** Keys that are merged of several nodes. */
 const TOP = 100
 /** Where the output is no terminal. */
@@ -26,7 +26,7 @@ export const top: Command = defineCommand({
 shown as one. Where the address asks for its token: SLUICE_ADMIN_TOKEN, or SLUICE_ADMIN_TOKEN_FILE.
 Without a terminal it prints once. SIGINT (Ctrl-C) ends it.`,
   async run(operands, { once }, io) {
-    const addresses = (operands.length === 0 ? [DEFAULT_ADDRESS] : operands).map(urlOf)
+    const addresses = (operands.length === 0 ? [DEFAULT_ADDRESS] : operands).map(adminUrl)
     const token = await secretOf('SLUICE_ADMIN_TOKEN', io)
     const screen = once !== true && io.stdout.isTTY === true
     const leaving = new AbortController()
@@ -99,12 +99,4 @@ async function linesOf(
 
 function sizeOf({ stdout }: Io): { readonly width: number; readonly height: number } {
   return { width: stdout.columns ?? PAGE.width, height: (stdout.rows ?? PAGE.height) - 1 }
-}
-
-/** @throws UsageError for what is no address */
-function urlOf(address: string): string {
-  const text = /^https?:\/\//.test(address) ? address : `http://${address}`
-  if (!URL.canParse(text))
-    throw new UsageError(`${JSON.stringify(address)} is no address, such as ${DEFAULT_ADDRESS}`)
-  return text
 }

@@ -54,7 +54,7 @@ ${TRAFFIC_NOTES}`,
     const logs = [...(values.log ?? []), ...operands.filter((path) => !namesRules(path))]
     const rules = paths.length === 0 ? undefined : await loadRules(paths, values, io)
     const domain = rules && chooseDomain(rules.domains, values.domain, '--domain')
-    if (domain !== undefined) checkReplayable(domain, false)
+    if (domain !== undefined) checkReplayable(domain, values)
     const traffic = openTraffic(logs, values, io)
     try {
       const days = usageOf(traffic.sources, {

@@ -4,13 +4,13 @@ import { ticksOf } from '@sluice/limiter/time'
 import { printable } from '../printable.ts'
 import type { Account, RuleAccount } from './account.ts'
 
-/** An account to read. */
-export function accountText({ domain, rules, decision }: Account): string {
+/** An account to read. @param when the decision was made, as it stands within a sentence */
+export function accountText({ domain, rules, decision }: Account, when = 'with nothing used'): string {
   const applying = rules.filter(({ applies }) => applies).length
   const answer = decision.allowed ? 'admitted' : 'refused'
   const binding = decision.policy === '' ? 'no rule limits it' : `${printable(decision.policy)} decides`
   return [
-    `${printable(domain)}: ${applying} of ${rules.length} apply; with nothing used, the request is ${answer}: ${binding}`,
+    `${printable(domain)}: ${applying} of ${rules.length} apply; ${when}, the request is ${answer}: ${binding}`,
     ...rules.flatMap((rule) => ['', ...ruleLines(rule)]),
     '',
   ].join('\n')

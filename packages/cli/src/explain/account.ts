@@ -19,7 +19,7 @@ export interface RuleAccount {
 export interface Account {
   readonly domain: string
   readonly rules: readonly RuleAccount[]
-  /** As everyone sees it who has used nothing yet. */
+  /** While nothing is used, or what was decided in the past. */
   readonly decision: Decision
 }
 
@@ -28,15 +28,23 @@ export interface Account {
  * @throws BadQuestion
  */
 export function accountOf(rules: Rules, question: Question): Account {
-  const { domain, request = {}, descriptors } = question
-  const { decision, matched } = createPipeline<false>({ rules: () => rules, store: new MemoryStore() }).peek(
-    question,
-  )
+  const pipeline = createPipeline<false>({ rules: () => rules, store: new MemoryStore() })
+  const { decision, matched } = pipeline.peek(question)
+  return accountOfDecision(rules, question, matched.steps, decision)
+}
+
+/** The same of a question that was decided. @param matched the steps that rules found in it */
+export function accountOfDecision(
+  rules: Rules,
+  { domain, request = {}, descriptors }: Question,
+  matched: readonly Step[],
+  decision: Decision,
+): Account {
   const explained =
     descriptors === undefined
       ? explainRequest(rules, domain, request)
       : explainDescriptors(rules, domain, descriptors)
-  const steps = matched.steps.values()
+  const steps = matched.values()
   return {
     domain,
     decision,

@@ -67,7 +67,8 @@ function changeLines(title: string, change: Change, refusedBy: string): string[]
   ]
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+/** A table in Markdown: the first column to the left. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = head.map((cell, i) => Math.max(3, cell.length, ...rows.map((row) => row[i]!.length)))
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join(' | ')} |`
@@ -76,12 +77,13 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 /** Text of a log between backticks, where it can neither end them nor part the table. */
-function code(text: string): string {
+export function code(text: string): string {
   const shown = printable(text, LONGEST).replaceAll('`', "'").replaceAll('|', '¦')
   return `\`${shown === '' ? ' ' : shown}\``
 }
 
-function countAndShare(count: number, all: number): string {
+/** `12 (1.20 %)`. */
+export function countAndShare(count: number, all: number): string {
   return `${grouped(count)} (${percent(all === 0 ? 0 : count / all)})`
 }
 

@@ -2,6 +2,7 @@ import { dialects } from '@sluice/limiter/respond'
 import { URL_FORMS } from '../redis-url.ts'
 import { ENVOY_OPTIONS } from './envoy-options.ts'
 import type { ServeOption, ServeOptionRows, ServeSettings } from './option-row.ts'
+import { RECORD_OPTIONS } from './record-options.ts'
 
 const LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 
@@ -277,6 +278,7 @@ export const SERVE_OPTIONS: ServeOptionRows = {
     see: 'cli.md#log',
     to: (form) => ({ logRefusals: form as ServeSettings['logRefusals'] }),
   },
+  ...RECORD_OPTIONS,
   otel: {
     kind: 'flag',
     help: 'sends traces and metrics by OpenTelemetry, as the variables OTEL_* say',

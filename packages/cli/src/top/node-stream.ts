@@ -1,6 +1,6 @@
 import type { OffenderList } from '@sluice/limiter/offenders'
 import { type LiveHistory, type LiveSecond, LiveWindow } from '@sluice/observe/live'
-import { UsageError } from '../usage-error.ts'
+import { askNode } from './admin-address.ts'
 
 /** Keys that are asked for, so that lists of several nodes can be merged. */
 const TOP = 100
@@ -49,27 +49,4 @@ export async function followNode(
       changed(node)
     }
   }
-}
-
-async function askNode(
-  address: string,
-  path: string,
-  accept: string,
-  token: string | undefined,
-  signal: AbortSignal,
-): Promise<Response> {
-  const headers = { accept, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
-  let response: Response
-  try {
-    response = await fetch(new URL(path, address), { headers, signal })
-  } catch (error) {
-    if (signal.aborted) throw error
-    throw new UsageError(`${address} does not answer: is it the admin address of a service?`, {
-      cause: error,
-    })
-  }
-  if (response.ok) return response
-  if (response.status === 401)
-    throw new UsageError(`${address} asks for its token: set SLUICE_ADMIN_TOKEN or SLUICE_ADMIN_TOKEN_FILE`)
-  throw new UsageError(`${address} answers ${response.status}: is it the admin address of a service?`)
 }

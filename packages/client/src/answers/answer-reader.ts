@@ -45,15 +45,14 @@ const GITHUB_WAIT_MS = 60_000
  * What an answer says about limits, in whatever dialect; undefined where it says nothing. Any text in headers is
  * accepted, and what is not understood is left out. The limits of an answer from a cache (`Age` above 0) are old, and are
  * not read.
- * @throws TypeError for options that are wrong
+ * @throws TypeError for options that are wrong, and for what is no answer
  * @example
  * const said = readAnswerLimits(await fetch(url), { now: Date.now() })
  */
-export function readAnswerLimits(
-  { status, headers }: Answer,
-  options: ReadAnswerOptions,
-): AnswerLimits | undefined {
+export function readAnswerLimits(answer: Answer, options: ReadAnswerOptions): AnswerLimits | undefined {
   checkCall(options, OPTIONS, [], ['now'])
+  checkAnswer(answer)
+  const { status, headers } = answer
   const lookup = lookupIn(headers)
   const serverMs = (): number => serverTime(lookup, options.now)
   const policies = policiesIn(lookup, serverMs, options)
@@ -63,6 +62,13 @@ export function readAnswerLimits(
   const retryAfterMs = asked ?? (refused ? impliedWait(limits, lookup) : undefined)
   if (limits.length === 0 && retryAfterMs === undefined && !refused) return undefined
   return { limits, refused, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+}
+
+/** @throws TypeError for what is no answer */
+export function checkAnswer(answer: Answer): void {
+  const { status, headers } = (answer ?? {}) as Partial<Answer>
+  if (typeof status !== 'number' || typeof headers !== 'object' || headers === null)
+    throw new TypeError('an answer must have a status, and headers as an object')
 }
 
 function policiesIn(

@@ -10,7 +10,7 @@ export class BudgetExceeded extends Throttled {
   readonly decision: Decision
 
   constructor(decision: Decision) {
-    super({ reason: 'limit', retryAfterMs: decision.retryAfterMs ?? undefined })
+    super({ reason: 'limit', retryAfterMs: decision.retryAfterMs ?? undefined, policy: decision.policy })
     this.decision = decision
   }
 }

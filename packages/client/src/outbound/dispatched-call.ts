@@ -92,9 +92,9 @@ export class DispatchedCall extends OutboundCall implements DispatchHandler {
 
   #hear(status: number, headers: object): void {
     if (this.#heard) return
-    this.#heard = true
     const fields = headers as Readonly<Record<string, string | undefined>>
     this.answered({ status, headers: fields as HeaderSource })
+    this.#heard = true
     const { usage } = this.route.destination
     // What is compressed is not read: the estimate stands.
     if (usage !== undefined && fields['content-encoding'] === undefined)

@@ -41,10 +41,6 @@ export class LearnedLimit {
     this.#left = Math.max(0, this.#left - cost)
   }
 
-  giveBack(cost: number): void {
-    this.#left += cost
-  }
-
   /** Milliseconds from one call to the next, to use what is left evenly; infinite: until an answer says more. */
   evenMs(sentAt: number, inFlight: number): number {
     if (this.#left === 0 || (this.#resetAt === Number.POSITIVE_INFINITY && inFlight === 0)) return 0

@@ -4,7 +4,6 @@ import {
   above0,
   anyOf,
   type CallFields,
-  flag,
   func,
   having,
   listOf,
@@ -19,6 +18,7 @@ import type { Pipeline } from '@sluice/limiter/pipeline'
 import type { Timers } from '@sluice/limiter/time'
 import type { AnswerLimits } from '../answers/answer-limits.ts'
 import type { Answer } from '../answers/answer-reader.ts'
+import { maxWaitCheck, offCheck } from '../retry/retry-options.ts'
 import type { OutboundCost, OutboundRequest } from './outbound-request.ts'
 import type { UsageReader } from './usage.ts'
 
@@ -128,15 +128,20 @@ const DESTINATION = /* @__PURE__ */ objectOf<Destination>({
   usage: func,
 })
 
+/** What calls over a limit of this name do, where names are known. */
+export function modeByPolicyCheck(names: readonly string[]): OptionCheck {
+  return objectOf<Record<string, OnOutboundLimit>>(Object.fromEntries(names.map((name) => [name, MODE])))
+}
+
 export const outboundCheck: OptionCheck = /* @__PURE__ */ objectOf<OutboundOptions>({
   destinations: /* @__PURE__ */ listOf(DESTINATION),
-  maxWaitMs: /* @__PURE__ */ above0(Number.MAX_SAFE_INTEGER),
+  maxWaitMs: maxWaitCheck,
   maxWaiting: /* @__PURE__ */ wholeFrom(0),
   maxWaitingPerKey: /* @__PURE__ */ wholeFrom(0),
   weightOf: func,
   pace: /* @__PURE__ */ oneOf('asap', 'even'),
   maxPauseMs: /* @__PURE__ */ above0(Number.MAX_SAFE_INTEGER),
-  read: /* @__PURE__ */ anyOf(flag, func),
+  read: /* @__PURE__ */ anyOf(offCheck, func),
   observe: func,
   log: func,
   clock: /* @__PURE__ */ having('a clock', 'now'),

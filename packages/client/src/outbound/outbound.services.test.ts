@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createLimiter, type LimiterPolicy } from '@sluice/limiter'
 import { FallbackStore } from '@sluice/limiter/stores/fallback'
 import { RedisStore } from '@sluice/limiter/stores/redis'
@@ -100,6 +103,38 @@ describe('several processes over one Redis', () => {
     if (lagMs > LAG_MS) return
     expect(seen.over).toBe(0)
     expect(used).toBeGreaterThanOrEqual(0.99)
+  })
+
+  it('Acceptance 5.3: the estimate of a process that is killed stands, and others report it', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`
+    const policies = {
+      tokens: { algorithm: 'fixed-window', limit: 1_000, period: '1d', soft: 0.8 },
+    } as const
+    const caller = startProgram(
+      CALLER,
+      redis.port,
+      url,
+      JSON.stringify({ policies, calls: 1, atOnce: 1, cost: 700 }),
+    )
+    expect(await caller.line()).toBe('ready')
+    const sent = once(silent, 'request')
+    caller.write('go')
+    await sent
+    caller.kill()
+    await caller.ended
+    const shares: number[] = []
+    const limiter = createLimiter({ store: new RedisStore({ client }), policies })
+    const others = outbound(async () => new Response('ok'), {
+      destinations: [{ limiter, onLimit: 'reject', cost: 100 }],
+      observe: (event) => event.type === 'budget-used' && void shares.push(event.share),
+    })
+    for (let i = 0; i < 3; i++) await others(url)
+    await expect(others(url)).rejects.toMatchObject({ name: 'BudgetExceeded' })
+    expect(shares).toEqual([0.8, 1])
+    silent.closeAllConnections()
+    silent.close()
   })
 
   it('Acceptance 5.5: a 429 to one of four processes holds back all of them', async () => {

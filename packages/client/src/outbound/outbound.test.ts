@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { BudgetExceeded } from './budget-exceeded.ts'
 import { createOutbound, outbound } from './outbound.ts'
@@ -30,6 +32,25 @@ describe('outbound', () => {
     })
     expect(arrivals.at(-1)!.at).toBe(100_000)
   })
+
+  it('Acceptance 4.1: calls over the limit take no memory, but for the thousand that wait', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    const { limited, limiterOf } = fakeWorld()
+    const fetch = limited({
+      destinations: [{ limiter: limiterOf({ rate: ten }) }],
+      maxWaitMs: 1e9,
+      observe: () => undefined,
+    })
+    const refused = () => fetch(API).then(String, () => undefined)
+    for (let i = 0; i < 1_010; i++) void fetch(API)
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < 100; i++) await Promise.all(Array.from({ length: 1_000 }, refused))
+    collect()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(50e6)
+    expect(fetch.outbound.counts()[API]).toMatchObject({ waiting: 1_000, sent: 10, refused: 100_000 })
+  }, 60_000)
 
   it('passes calls that no destination limits, and leaves other destinations alone', async () => {
     const { limited, limiterOf, arrivals, run } = fakeWorld()
@@ -247,6 +268,8 @@ describe('outbound', () => {
     expect(() => outbound(fetch, { destinations: [{ orign: API } as never] })).toThrow(
       'no option is named "destinations[0].orign"; did you mean origin?',
     )
-    expect(() => outbound(fetch, { destinations: [{ origin: 'example.com' }] })).toThrow('is no URL')
+    expect(() => outbound(fetch, { destinations: [{ origin: 'example.com' }] })).toThrow(
+      'origin must be such as https://api.example.com',
+    )
   })
 })

@@ -1,4 +1,4 @@
-import { type CallFields, checkCall } from '@sluice/limiter/options'
+import { type CallFields, checkCall, checkOptions, func } from '@sluice/limiter/options'
 import type { FetchFunction } from '../retry/retrying.ts'
 import type { DestinationCounts } from './call-counters.ts'
 import { FetchedCall, type LimitedInit } from './fetched-call.ts'
@@ -74,6 +74,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     progress: (total, call) => progressOf(calls, partsOf(call), total),
     run: <T>(job: (call: RunningCall) => T | PromiseLike<T>, given: RunOptions) =>
       new Promise<T>((resolve) => {
+        if (typeof job !== 'function') throw new TypeError('job must be a function')
         calls.enter(new RunCall(partsOf(given), job, resolve as (value: unknown) => void))
       }),
   }
@@ -95,6 +96,7 @@ export function outboundOf(options: OutboundOptions | Outbound): Outbound {
  * const answer = await limited('https://api.example.com/v1/items', { limits: { maxWaitMs: 5_000 } })
  */
 export function outbound(fetch: FetchFunction, options: OutboundOptions | Outbound = {}): LimitedFetch {
+  checkOptions(fetch, func, 'fetch')
   const shared = outboundOf(options)
   const { calls } = shared
   const limited = (input: Parameters<FetchFunction>[0], init?: LimitedInit): Promise<Response> =>

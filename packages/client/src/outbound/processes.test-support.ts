@@ -100,13 +100,13 @@ import { createLimiter } from '@sluice/limiter'
 import { RedisStore } from '@sluice/limiter/stores/redis'
 import { outbound } from '@sluice/client'
 const [port, url, given] = process.argv.slice(1)
-const { policies, calls, forMs, onLimit, atOnce } = JSON.parse(given)
+const { policies, calls, forMs, onLimit, atOnce, cost } = JSON.parse(given)
 const client = new Redis({ port: Number(port), autoResendUnfulfilledCommands: false })
 const store = new RedisStore({ client })
 const events = []
 let asked = 0
 const limited = outbound(fetch, {
-  destinations: [{ limiter: createLimiter({ store, policies, observe: () => asked++ }), onLimit }],
+  destinations: [{ limiter: createLimiter({ store, policies, observe: () => asked++ }), onLimit, cost }],
   maxWaitMs: 600_000,
   observe: (event) => event.type === 'budget-used' && events.push(event.share),
 })

@@ -1,8 +1,14 @@
 import type { Key, Keys } from '@sluice/limiter'
 import type { Engine, Rule, Step } from '@sluice/limiter/decide'
 import { ConfigError } from '@sluice/limiter/errors'
+import { checkOptions } from '@sluice/limiter/options'
 import { pathMatcher, wildcard } from '@sluice/limiter/rules'
-import type { CallOptions, Destination, OnOutboundLimit } from './outbound-options.ts'
+import {
+  type CallOptions,
+  type Destination,
+  modeByPolicyCheck,
+  type OnOutboundLimit,
+} from './outbound-options.ts'
 import type { GivenRequest, OutboundCost } from './outbound-request.ts'
 
 /** A call's part in its limits. */
@@ -22,11 +28,15 @@ export class Route {
   readonly #paths: readonly ((path: string) => boolean)[]
   readonly #rules = new WeakMap<Rule, Rule>()
 
-  /** @throws ConfigError for origins and paths that are none */
+  /** @throws ConfigError for origins and paths that are none, and for what does not go together */
   constructor(destination: Destination) {
-    const { limiter, pipeline, domain = 'outbound' } = destination
+    const { limiter, pipeline, domain = 'outbound', onLimit = 'queue', fallback } = destination
     if (limiter !== undefined && pipeline !== undefined)
       throw new ConfigError('a destination has a limiter or a pipeline, not both', { path: ['pipeline'] })
+    if (typeof onLimit !== 'string' && limiter !== undefined)
+      checkOptions(onLimit, modeByPolicyCheck(Object.keys(limiter.policies)), 'onLimit')
+    if (fallback === undefined && (onLimit === 'degrade' || Object.values(onLimit).includes('degrade')))
+      throw new ConfigError('fallback must be given, for onLimit: degrade', { path: ['fallback'] })
     this.destination = destination
     this.engine = limiter?.engine ?? pipeline?.engine
     this.domain = limiter?.name ?? domain
@@ -104,7 +114,11 @@ function listed(texts: string | readonly string[] | undefined): readonly string[
 
 function originMatcher(text: string): (origin: string) => boolean {
   if (text.includes('*')) return wildcard(text.toLowerCase())
-  if (!URL.canParse(text)) throw new ConfigError(`origin ${JSON.stringify(text.slice(0, 80))} is no URL`)
-  const { origin } = new URL(text)
-  return (other) => other === origin
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname + url.search + url.hash !== '/')
+    throw new ConfigError(
+      `origin must be such as https://api.example.com, without a path (that is the option path), not ${JSON.stringify(text.slice(0, 80))}`,
+      { path: ['origin'] },
+    )
+  return (other) => other === url.origin
 }

@@ -1,4 +1,4 @@
-import type { Answer } from '../answers/answer-reader.ts'
+import { type Answer, checkAnswer } from '../answers/answer-reader.ts'
 import { readPart } from './answer-parts.ts'
 import { type CallParts, OutboundCall } from './outbound-call.ts'
 import type { OutboundCost } from './outbound-request.ts'
@@ -31,8 +31,9 @@ export class RunCall extends OutboundCall {
 
   override answered(answer: Answer): void {
     if (this.#heard) return
-    this.#heard = true
+    checkAnswer(answer)
     super.answered(answer)
+    this.#heard = true
   }
 
   async start(): Promise<void> {

@@ -124,7 +124,7 @@ const limitsOf = (limit: number, extra: object = {}) => {
   return { limiter, limits: createOutbound({ destinations: [{ limiter, ...extra }], maxWaitMs: 5_000 }) }
 }
 
-describe.each(Object.entries(TRANSPORTS))('%s', (_, callWith) => {
+describe.each(Object.entries(TRANSPORTS))('Acceptance 4.11: %s', (_, callWith) => {
   it('is limited, and refused before anything is sent', async () => {
     const call = callWith(limitsOf(2, { onLimit: 'reject' }).limits)
     expect(await Promise.all([call('/'), call('/')])).toEqual([200, 200])

@@ -2,9 +2,9 @@ import type { AnswerLimits } from '../answers/answer-limits.ts'
 import { readAnswerLimits } from '../answers/answer-reader.ts'
 import { Backoff } from './backoff.ts'
 import { discard } from './discard.ts'
+import type { GivenUpReason } from './given-up-reason.ts'
 import { type OriginState, Origins } from './origins.ts'
 import { Pauses } from './pauses.ts'
-import type { GivenUpReason } from './retry-event.ts'
 import type { RetrySettings } from './retry-options.ts'
 import { Throttled } from './throttled.ts'
 
@@ -62,7 +62,7 @@ export class Retries {
       if (failure.said !== undefined) this.#pause(call, failure.said, waitMs)
       const reason = this.#obstacle(call, state, failure, tries)
       if (reason !== undefined) return this.#giveUp(origin, failure, tries, reason)
-      observe?.({ type: 'retried', origin, tries, waitMs, ...statusOf(failure) })
+      observe?.({ type: 'call-retried', destination: origin, tries, waitMs, ...statusOf(failure) })
       await this.#pauses.wait(waitMs, signal).finally(failure.response && discard(failure.response))
       await this.#pass(call)
     }
@@ -98,7 +98,7 @@ export class Retries {
     const ms = retryAfterMs ?? (refused ? waitMs : 0)
     if (ms <= 0) return
     this.#pauses.pause(call.key(), ms)
-    this.#settings.observe?.({ type: 'paused', origin: call.origin, waitMs: ms })
+    this.#settings.observe?.({ type: 'destination-paused', destination: call.origin, ms })
   }
 
   /** Why a failed call is not sent again; undefined where it is. What it takes of the budget is then taken. */
@@ -120,7 +120,13 @@ export class Retries {
   }
 
   #giveUp(origin: string, failure: FailedTry, tries: number, reason: GivenUpReason): Response {
-    this.#settings.observe?.({ type: 'given-up', origin, tries, reason, ...statusOf(failure) })
+    this.#settings.observe?.({
+      type: 'call-given-up',
+      destination: origin,
+      tries,
+      reason,
+      ...statusOf(failure),
+    })
     const { response, error, said } = failure
     if (response === undefined) throw error
     if (reason === 'wait') throw new Throttled({ reason, retryAfterMs: said!.retryAfterMs, response })
@@ -137,7 +143,8 @@ export class Retries {
   }
 
   #notSent(origin: string, error: Throttled): Throttled {
-    this.#settings.observe?.({ type: 'not-sent', origin, reason: error.reason })
+    const { reason, retryAfterMs } = error
+    this.#settings.observe?.({ type: 'call-refused', destination: origin, reason, retryAfterMs })
     return error
   }
 

@@ -1,4 +1,5 @@
 import { type Clock, monotonicClock } from '@sluice/limiter'
+import type { Observer } from '@sluice/limiter/events'
 import {
   above0,
   anyOf,
@@ -21,7 +22,6 @@ import type { ThrottleOptions } from './adaptive-throttle.ts'
 import type { BackoffOptions } from './backoff.ts'
 import { type FetchCall, newIdempotencyKey, REPEATABLE_METHODS } from './repeatable.ts'
 import type { RetryBudgetOptions } from './retry-budget.ts'
-import type { RetryEvent } from './retry-event.ts'
 
 export interface RetryOptions extends BackoffOptions {
   /** How often a call is sent at most, from 1 to 100. Default 3. */
@@ -49,8 +49,8 @@ export interface RetryOptions extends BackoffOptions {
   readonly dialects?: readonly Pick<Dialect, 'read'>[]
   /** Lets the process end while calls wait. Default false. */
   readonly unref?: boolean
-  /** Is called with what was retried, given up, and not sent. */
-  readonly observe?: (event: RetryEvent) => void
+  /** Is called with every event: what was retried, given up, refused here, and paused. */
+  readonly observe?: Observer
   /** Default: the process's monotonic clock. */
   readonly clock?: Clock
   /** Default: the platform's. */
@@ -72,7 +72,7 @@ export interface RetrySettings {
   readonly throttle: ThrottleOptions | false
   readonly key: ((call: FetchCall) => string) | undefined
   readonly dialects: readonly Pick<Dialect, 'read'>[]
-  readonly observe: ((event: RetryEvent) => void) | undefined
+  readonly observe: Observer | undefined
   readonly clock: Clock
   readonly timers: TimerOptions
   readonly random: () => number
@@ -83,24 +83,26 @@ const STATUSES: readonly number[] = [408, 429, 500, 502, 503, 504, 529]
 
 const DURATION_MS: OptionCheck = /* @__PURE__ */ above0(Number.MAX_SAFE_INTEGER)
 
-const OFF: OptionCheck = /* @__PURE__ */ that('false', (value) => value === false)
+export const offCheck: OptionCheck = /* @__PURE__ */ that('false', (value) => value === false)
+
+export const maxWaitCheck: OptionCheck = /* @__PURE__ */ that(
+  'milliseconds, 0 or more',
+  (value) => typeof value === 'number' && value >= 0,
+)
 
 const OPTIONS: OptionCheck = /* @__PURE__ */ objectOf<RetryOptions>({
   tries: /* @__PURE__ */ wholeFrom(1, 100),
-  maxWaitMs: /* @__PURE__ */ that(
-    'milliseconds, 0 or more',
-    (value) => typeof value === 'number' && value >= 0,
-  ),
+  maxWaitMs: maxWaitCheck,
   maxWaiting: /* @__PURE__ */ wholeFrom(0),
   statuses: /* @__PURE__ */ listOf(wholeFrom(300, 599)),
   methods: /* @__PURE__ */ listOf(textCheck),
   idempotencyKeys: /* @__PURE__ */ anyOf(flag, func),
   budget: /* @__PURE__ */ anyOf(
-    OFF,
+    offCheck,
     objectOf<RetryBudgetOptions>({ share: shareCheck, perMinute: wholeFrom(0), saved: wholeFrom(0) }),
   ),
   throttle: /* @__PURE__ */ anyOf(
-    OFF,
+    offCheck,
     objectOf<ThrottleOptions>({
       k: that('a number above 1', (value) => typeof value === 'number' && value > 1),
       minimum: wholeFrom(0),

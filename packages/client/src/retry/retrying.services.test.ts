@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLimiter } from '@sluice/limiter'
+import type { Event } from '@sluice/limiter/events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type MockServer, startMock } from '../testing/mock-server.ts'
 import { seededRandom } from './fake-time.test-support.ts'
-import type { RetryEvent } from './retry-event.ts'
 import { retrying } from './retrying.ts'
 import { Throttled } from './throttled.ts'
 
@@ -19,7 +19,7 @@ describe('Acceptance 4.3 to 4.5: fifty clients who are refused at once', () => {
   it('come back apart, none early, and all are served', { retry: 2 }, async () => {
     const [clients, calls] = [50, 20]
     const waits: number[] = []
-    const observe = (event: RetryEvent): void => void (event.type === 'retried' && waits.push(event.waitMs))
+    const observe = (event: Event): void => void (event.type === 'call-retried' && waits.push(event.waitMs))
     mock = await startMock({ policies: ROOM })
     mock.refuseAll(10_000)
     const done = await Promise.all(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { Event } from '@sluice/limiter/events'
 import { describe, expect, it } from 'vitest'
 import { FakeTime, seededRandom } from './fake-time.test-support.ts'
-import type { RetryEvent } from './retry-event.ts'
 import type { RetryOptions } from './retry-options.ts'
 import { type FetchFunction, retrying } from './retrying.ts'
 import { Throttled } from './throttled.ts'
@@ -14,7 +14,7 @@ type Answering = (request: Request, tries: number, nowMs: number) => Response | 
 function setUp(answering: Answering, options: RetryOptions = {}) {
   const time = new FakeTime()
   const sent: { at: number; request: Request }[] = []
-  const events: RetryEvent[] = []
+  const events: Event[] = []
   const server: FetchFunction = async (input, init) => {
     init?.signal?.throwIfAborted()
     const request = new Request(input, init)
@@ -25,7 +25,7 @@ function setUp(answering: Answering, options: RetryOptions = {}) {
   }
   const { clock, timers } = time
   const random = seededRandom(1)
-  const observe = (event: RetryEvent): void => void events.push(event)
+  const observe = (event: Event): void => void events.push(event)
   const fetch = retrying(server, { clock, timers, random, observe, ...options })
   /** What a call came to: its status, or its error. */
   const call = (
@@ -109,7 +109,7 @@ describe('Acceptance 4.3: Retry-After', () => {
     expect(next.result).toMatchObject({ reason: 'wait', local: true, retryAfterMs: 61_000 })
     expect(time.waiting).toBe(0)
     expect(sent).toHaveLength(1)
-    expect(events.map(({ type }) => type)).toEqual(['paused', 'given-up', 'not-sent'])
+    expect(events.map(({ type }) => type)).toEqual(['destination-paused', 'call-given-up', 'call-refused'])
   })
 
   it('of years pauses for ten minutes: then a call finds out', async () => {
@@ -132,10 +132,10 @@ describe('a failed call', () => {
     await time.run(60_000)
     expect(outcome.result).toBe(503)
     expect(sent).toHaveLength(3)
-    expect(events.map(({ type }) => type)).toEqual(['retried', 'retried', 'given-up'])
+    expect(events.map(({ type }) => type)).toEqual(['call-retried', 'call-retried', 'call-given-up'])
     expect(events.at(-1)).toEqual({
-      type: 'given-up',
-      origin: 'https://api.example.com',
+      type: 'call-given-up',
+      destination: 'https://api.example.com',
       tries: 3,
       reason: 'tries',
       status: 503,
@@ -202,7 +202,7 @@ describe('Acceptance 4.9: what is sent again', () => {
     const outcome = call({ method, body: 'x' })
     await time.run(60_000)
     expect([outcome.result, sent.length]).toEqual([503, 1])
-    expect(events).toMatchObject([{ type: 'given-up', reason: 'call' }])
+    expect(events).toMatchObject([{ type: 'call-given-up', reason: 'call' }])
   })
 
   it('POST is with the key that the client makes: the same for each try, another for each call', async () => {
@@ -342,7 +342,7 @@ describe('Acceptance 4.7: a backend that accepts ten calls a second', () => {
     const refused = outcomes.filter(({ result }) => result instanceof Throttled)
     expect(refused.length).toBeGreaterThan(2_000)
     expect(refused[0]!.result).toMatchObject({ reason: 'overload', local: true })
-    expect(events.filter(({ type }) => type === 'not-sent').length).toBeGreaterThanOrEqual(refused.length)
+    expect(events.filter(({ type }) => type === 'call-refused').length).toBeGreaterThanOrEqual(refused.length)
     capacity = 1_000
     await offer(10)
     const back = await offer(5)

@@ -1,9 +1,13 @@
+import { checkOptions, func } from '@sluice/limiter/options'
 import { type FetchCall, isRequest, repeatableCall } from './repeatable.ts'
 import { Retries } from './retries.ts'
 import { type RetryOptions, retrySettings } from './retry-options.ts'
 
 /** `fetch`, or what is called as it is. */
-export type FetchFunction = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+export type FetchFunction = FetchOf<RequestInit>
+
+/** The same with more options, such as the `limits` of `outbound`. */
+export type FetchOf<Init> = (input: string | URL | Request, init?: Init) => Promise<Response>
 
 /**
  * A `fetch` that sends failed calls again, so that it does no harm: only calls that may be repeated, never before the time
@@ -15,7 +19,11 @@ export type FetchFunction = (input: string | URL | Request, init?: RequestInit) 
  * const fetch = retrying(globalThis.fetch)
  * const response = await fetch('https://api.example.com/items')
  */
-export function retrying(fetch: FetchFunction, options: RetryOptions = {}): FetchFunction {
+export function retrying<Init extends RequestInit = RequestInit>(
+  fetch: FetchOf<Init>,
+  options: RetryOptions = {},
+): FetchOf<Init> {
+  checkOptions(fetch, func, 'fetch')
   const settings = retrySettings(options)
   const retries = new Retries(settings)
   return async (input, init) => {
@@ -27,7 +35,7 @@ export function retrying(fetch: FetchFunction, options: RetryOptions = {}): Fetc
       key: () => (settings.key ?? defaultKey)(call),
       repeatable: call.repeatable,
       signal: init?.signal ?? (isRequest(input) ? input.signal : undefined),
-      send: () => fetch(call.input, call.init),
+      send: () => fetch(call.input, call.init as Init | undefined),
     })
   }
 }

@@ -10,6 +10,8 @@ export type ThrottledReason = 'wait' | 'full' | 'overload' | 'limit' | 'draining
 export interface ThrottledOptions {
   readonly reason: ThrottledReason
   readonly retryAfterMs?: number | undefined
+  /** The limit that it is over. */
+  readonly policy?: string
   /** What the server answered, where this call was sent. */
   readonly response?: unknown
 }
@@ -29,9 +31,10 @@ export class Throttled extends SluiceError {
   /** The server's answer, unread, where there is one. */
   readonly response: unknown
 
-  constructor({ reason, retryAfterMs, response }: ThrottledOptions) {
+  constructor({ reason, retryAfterMs, policy, response }: ThrottledOptions) {
     const again = retryAfterMs === undefined ? '' : `; call again in ${Math.ceil(retryAfterMs)} ms`
-    super('ERR_SLUICE_THROTTLED', `${MESSAGES[reason]}${again}`)
+    const which = policy === undefined ? '' : ` ${JSON.stringify(policy)}`
+    super('ERR_SLUICE_THROTTLED', `${MESSAGES[reason]}${which}${again}`)
     this.reason = reason
     this.local = response === undefined
     this.retryAfterMs = retryAfterMs
@@ -42,7 +45,7 @@ export class Throttled extends SluiceError {
 const MESSAGES: Readonly<Record<ThrottledReason, string>> = {
   wait: 'its turn would come later than the call may wait',
   full: 'too many calls wait already',
-  limit: 'not sent: it is over a limit',
+  limit: 'not sent: it is over the limit',
   draining: 'no new calls are taken',
   overload: 'not sent: the server refuses more calls than it accepts',
 }

@@ -47,6 +47,13 @@ beforeEach(async () => {
 afterEach(() => service.close())
 
 describe('service client', () => {
+  it('says what is no question, and asks nothing', async () => {
+    const wrong = client() as unknown as Record<'check' | 'batch', (given?: unknown) => Promise<unknown>>
+    await expect(wrong.check()).rejects.toThrow('the body must have either request or descriptors')
+    await expect(wrong.batch()).rejects.toThrow(new TypeError('questions must be a list'))
+    expect(events).toEqual([])
+  })
+
   it('answers as the service does', async () => {
     const answer = await client().check(login())
     expect(answer).toMatchObject({ allowed: true, policy: 'login', limit: 5, remaining: 4, degraded: false })

@@ -115,6 +115,7 @@ class HttpServiceClient implements ServiceClient {
     options: AskOptions = {},
   ): Promise<readonly (ServiceAnswer | WireError | ProblemError)[]> {
     checkCall(options, ASK)
+    if (!Array.isArray(questions)) throw new TypeError('questions must be a list')
     return Promise.all(
       questions.map(async (question) => {
         try {
@@ -156,7 +157,7 @@ class HttpServiceClient implements ServiceClient {
   }
 
   #withDomain(question: AnyQuestion): AnyQuestion {
-    const { domain = this.#options.domain } = question
+    const { domain = this.#options.domain } = question ?? {}
     return domain === undefined ? question : { ...question, domain }
   }
 

@@ -52,6 +52,12 @@ describe('a mock', () => {
     },
   )
 
+  it.each([[-1], [undefined], ['5s']])('refuses all for milliseconds, not for %s', async (ms) => {
+    const mock = await start()
+    expect(() => mock.refuseAll(ms as number)).toThrow(/^ms must be/)
+    expect(await statuses(mock, 1)).toEqual([200])
+  })
+
   it('says nothing in none, and may refuse with another status', async () => {
     const mock = await start({ dialect: 'none', retryAfter: 'none', status: 503 })
     await statuses(mock, 3)

@@ -4,6 +4,7 @@ import type { Decision } from '@sluice/limiter'
 import { checkOptions } from '@sluice/limiter/options'
 import { type Header, reportOf, respondTo } from '@sluice/limiter/respond'
 import { startTimer } from '@sluice/limiter/time'
+import { maxWaitCheck } from '../retry/retry-options.ts'
 import { CallCount, type MockArrival, type MockCount } from './mock-count.ts'
 import { type MockDialect, writerOf } from './mock-dialects.ts'
 import { faultsCheck, lyingDecision, type MockFaults, nonsense } from './mock-faults.ts'
@@ -23,7 +24,7 @@ export interface MockServer {
   readonly arrivals: readonly MockArrival[]
   /** What goes wrong from now on. @throws ConfigError */
   setFaults(faults: MockFaults): void
-  /** Refuses all calls for so many milliseconds, and gives all callers the same time: a herd, when it is over. */
+  /** Refuses all calls for so many milliseconds, and gives all callers the same time: a herd, when it is over. @throws ConfigError */
   refuseAll(ms: number): void
   /** Counts from 0 again; limits stay as they are used. */
   reset(): void
@@ -73,7 +74,10 @@ export async function startMock(options: MockOptions = {}): Promise<MockServer> 
       checkOptions(faults, faultsCheck)
       api.faults = faults
     },
-    refuseAll: (ms) => api.refuseAll(ms),
+    refuseAll(ms) {
+      checkOptions(ms, maxWaitCheck, 'ms')
+      api.refuseAll(ms)
+    },
     reset: () => api.count.reset(),
     close: () =>
       new Promise((resolve) => {

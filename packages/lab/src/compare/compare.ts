@@ -1,4 +1,4 @@
-import type { Domain, Matched, Request, Rules } from '@sluice/limiter/rules'
+import type { DescriptorQuery, Domain, Matched, Request, Rules } from '@sluice/limiter/rules'
 import { Decider, matchPast, type Questions } from '../simulate/decider.ts'
 import { policyNames } from '../simulate/policy-names.ts'
 import { readSummary, type TrafficOptions } from '../simulate/simulate-traffic.ts'
@@ -48,8 +48,12 @@ export async function compareRules(
   const options: LineOptions<Both> = {
     ...traffic,
     wanted: wantedByBoth(old.domain, proposed.domain, descriptors !== undefined),
-    make(request, cost) {
-      const [before, after] = [sides[0].match(request, cost), sides[1].match(request, cost)]
+    domain: old.domain.name,
+    make(request, cost, recorded) {
+      const [before, after] = [
+        sides[0].match(request, cost, recorded),
+        sides[1].match(request, cost, recorded),
+      ]
       if (typeof before === 'string') return before
       return typeof after === 'string' ? after : { old: before, new: after, route: routeOf(request) }
     },
@@ -86,8 +90,12 @@ class Side {
     this.#tally = new SimulationTally(policyNames(rules.domains.get(domain.name)!, descriptors !== undefined))
   }
 
-  match(request: Request, cost: number | undefined): Matched | string {
-    return matchPast(this.#questions, request, cost)
+  match(
+    request: Request,
+    cost: number | undefined,
+    recorded: readonly DescriptorQuery[] | undefined,
+  ): Matched | string {
+    return matchPast(this.#questions, request, cost, recorded)
   }
 
   decide({ steps, missing }: Matched, at: number, duration: number): ReturnType<Decider['decide']> {

@@ -29,16 +29,21 @@ export interface Questions {
   readonly descriptors?: ((request: Request) => readonly DescriptorQuery[]) | undefined
 }
 
-/** What rules find in a request of the past; a text says why it cannot be decided. */
+/**
+ * What rules find in a request of the past; a text says why it cannot be decided.
+ * @param recorded descriptors by which it was asked
+ */
 export function matchPast(
   { rules, domain, descriptors }: Questions,
   request: Request,
   cost: number | undefined,
+  recorded?: readonly DescriptorQuery[],
 ): Matched | string {
+  const queries = recorded ?? descriptors?.(request)
   const matched =
-    descriptors === undefined
+    queries === undefined
       ? matchRequest(rules, domain, withAddress(request), cost)
-      : matchDescriptors(rules, domain, descriptors(request), cost)
+      : matchDescriptors(rules, domain, queries, cost)
   return matched.problem ?? matched
 }
 
@@ -71,25 +76,46 @@ export class Decider {
    * @param duration microseconds after which its slots are released; below 0: when their time to live is over
    */
   decide(steps: readonly Step[], at: number, duration: number): Fate {
-    while (this.#releases.next <= at) {
-      this.#clock.set(this.#releases.next)
-      this.#engine.refund('', this.#releases.take())
-    }
-    this.#clock.set(at)
+    this.#reach(at)
     // The same as the engine, which makes more of one step than is needed here.
     if (steps.length === 1 && (duration < 0 || !holdsSlots(steps[0]!))) {
       const { allowed, figures } = this.#store.decide(steps, false)
       return { allowed, refusedBy: allowed ? undefined : steps[0], steps, figures }
     }
-    const decision = this.#engine.decide('', steps, false)
+    const decision = this.#decide(steps, at, duration)
     const { steps: asked, outcome, binding } = receiptOf(decision)!
-    if (duration >= 0 && decision.allowed && asked.some(holdsSlots))
-      this.#releases.add(at + duration, decision)
     return {
       allowed: decision.allowed,
       refusedBy: decision.allowed ? undefined : binding,
       steps: asked,
       figures: outcome.figures,
     }
+  }
+
+  /** The same, with all figures. */
+  decision(steps: readonly Step[], at: number, duration: number): Decision {
+    this.#reach(at)
+    return this.#decide(steps, at, duration)
+  }
+
+  /** What would be decided, with all figures; nothing is charged. */
+  peek(steps: readonly Step[], at: number): Decision {
+    this.#reach(at)
+    return this.#engine.decide('', steps, true)
+  }
+
+  #reach(at: number): void {
+    while (this.#releases.next <= at) {
+      this.#clock.set(this.#releases.next)
+      this.#engine.refund('', this.#releases.take())
+    }
+    this.#clock.set(at)
+  }
+
+  #decide(steps: readonly Step[], at: number, duration: number): Decision {
+    const decision = this.#engine.decide('', steps, false)
+    if (duration >= 0 && decision.allowed && receiptOf(decision)!.steps.some(holdsSlots))
+      this.#releases.add(at + duration, decision)
+    return decision
   }
 }

@@ -36,7 +36,8 @@ export async function simulateTraffic(
   const options: LineOptions<Matched> = {
     ...traffic,
     wanted: wantedFields(domain, descriptors !== undefined),
-    make: (request, cost) => matchPast(questions, request, cost),
+    domain: domain.name,
+    make: (request, cost, recorded) => matchPast(questions, request, cost, recorded),
   }
   for await (const { length, at, duration, made } of readTraffic(sources, options, counts)) {
     for (let i = 0; i < length; i++) {

@@ -7,6 +7,7 @@ import { envoyTextReader } from './formats/envoy-text.ts'
 import { haproxyReader } from './formats/haproxy.ts'
 import { jsonReader } from './formats/json.ts'
 import { JSON_MAPS, jsonMapOf } from './formats/json-maps.ts'
+import { recordedAnswer, recordReader } from './formats/record.ts'
 import { w3cReader } from './formats/w3c.ts'
 import { FIELDS, LineFields } from './line-fields.ts'
 import type { LineReader } from './line-reader.ts'
@@ -16,6 +17,7 @@ export const FORMATS = [
   'combined',
   'common',
   'csv',
+  'record',
   'nginx-json',
   'caddy',
   'traefik',
@@ -33,9 +35,11 @@ export interface FormatOptions {
   readonly format?: Format | undefined
   /** Where lines of JSON have the fields of a request: `time=ts,ip=client.ip,path=url`. */
   readonly fields?: string | undefined
+  /** Of a record, lines of other domains are passed over. Default: none are. */
+  readonly domain?: string | undefined
 }
 
-const MAKERS: Readonly<Record<Exclude<Format, 'csv' | 'json'>, () => LineReader>> = {
+const MAKERS: Readonly<Record<Exclude<Format, 'csv' | 'json' | 'record'>, () => LineReader>> = {
   combined: () => accessLogReader('combined'),
   common: () => accessLogReader('common'),
   'nginx-json': () => jsonReader(JSON_MAPS['nginx-json']),
@@ -54,7 +58,7 @@ const MAKERS: Readonly<Record<Exclude<Format, 'csv' | 'json'>, () => LineReader>
  */
 export function readerFor(
   head: readonly Buffer[],
-  { format, fields }: FormatOptions,
+  { format, fields, domain }: FormatOptions,
 ): { readonly reader: LineReader; readonly hasHeader: boolean } {
   if (fields !== undefined) {
     if (format !== undefined && format !== 'json')
@@ -69,6 +73,8 @@ export function readerFor(
     const columns = headerOf(head[0], format)
     if (columns !== undefined) return { reader: csvReader(columns), hasHeader: true }
   }
+  if (format === 'record' || (format === undefined && head.some(isRecord)))
+    return { reader: recordReader(domain), hasHeader: false }
   if (format !== undefined && format !== 'csv') return { reader: MAKERS[format](), hasHeader: false }
   return { reader: bestFor(head), hasHeader: false }
 }
@@ -79,6 +85,10 @@ function headerOf(first: Buffer | undefined, format: Format | undefined): readon
   if (columns === undefined && format === 'csv')
     throw new LabError('the first line of a CSV must name its columns, t_ms among them')
   return columns
+}
+
+function isRecord(line: Buffer): boolean {
+  return recordedAnswer(line.toString('utf8')) !== undefined
 }
 
 /** The reader that the most lines fit; of those that are equal, the first. */
@@ -108,7 +118,8 @@ function fitting(reader: LineReader, head: readonly Buffer[]): number {
 }
 
 /** @throws LabError with the nearest right name, where one of them is no column whose values can be a cost */
-export function checkCost(names: readonly string[], { attributes }: LineReader): void {
+export function checkCost(names: readonly string[], { attributes, asked }: LineReader): void {
+  if (asked !== undefined) return // each line has attributes of its own
   const columns = attributes.length > 0 ? attributes : ['bytes', 'status']
   const stray = names.find((name) => !columns.includes(name) && name !== 'bytes' && name !== 'status')
   if (stray === undefined) return

@@ -1,3 +1,4 @@
+import type { AskedLine } from './asked-line.ts'
 import type { LineFields } from './line-fields.ts'
 
 /** Reads the lines of one file in one format. */
@@ -13,4 +14,6 @@ export interface LineReader {
   text(bytes: Buffer, from: number, to: number): string
   /** Whether an attribute stands for others too: `key` of a CSV. */
   readonly identities?: readonly string[]
+  /** Where the line says all that was asked, as its one attribute: reads it; a text says why it cannot be. */
+  asked?(bytes: Buffer, from: number, to: number): AskedLine | string
 }

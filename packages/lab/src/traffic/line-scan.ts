@@ -7,6 +7,8 @@ const SLASH = 47
 const COLON = 58
 const OPENING_BRACKET = 91
 const CLOSING_BRACKET = 93
+const OPENING_BRACE = 123
+const CLOSING_BRACE = 125
 
 /** The next `byte` from `from` on; −1 where there is none before `to`. */
 export function find(bytes: Uint8Array, byte: number, from: number, to: number): number {
@@ -20,6 +22,23 @@ export function closingQuote(bytes: Uint8Array, from: number, to: number): numbe
     const byte = bytes[i]
     if (byte === QUOTE) return i
     if (byte === BACKSLASH) i++
+  }
+  return -1
+}
+
+/** Behind the bracket that closes the JSON list or object at `from`; −1 where it stays open. */
+export function bracketEnd(bytes: Uint8Array, from: number, to: number): number {
+  let open = 0
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i]
+    if (byte === QUOTE) {
+      i = closingQuote(bytes, i + 1, to)
+      if (i < 0) return -1
+    } else if (byte === OPENING_BRACE || byte === OPENING_BRACKET) open++
+    else if (byte === CLOSING_BRACE || byte === CLOSING_BRACKET) {
+      open--
+      if (open === 0) return i + 1
+    }
   }
   return -1
 }

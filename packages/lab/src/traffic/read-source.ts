@@ -1,4 +1,5 @@
-import type { Request } from '@sluice/limiter/rules'
+import type { DescriptorQuery, Request } from '@sluice/limiter/rules'
+import type { AskedLine } from './asked-line.ts'
 import type { Unreadable } from './entry.ts'
 import { checkCost, type FormatOptions, readerFor } from './formats.ts'
 import { LineFeed, MAX_LINE } from './line-feed.ts'
@@ -21,9 +22,14 @@ export const HELD_LINES = 100_000
 export interface LineOptions<T> extends FormatOptions {
   /**
    * Makes of a request what the caller needs; equal requests may share it. A text says why it cannot be decided.
-   * @param cost the sum of the attributes in `cost`
+   * @param cost the sum of the attributes in `cost`, or what a record says
+   * @param descriptors by which it was asked, where a record says so
    */
-  readonly make: (request: Request, cost: number | undefined) => T | string
+  readonly make: (
+    request: Request,
+    cost: number | undefined,
+    descriptors: readonly DescriptorQuery[] | undefined,
+  ) => T | string
   /** Which fields of a request `make` looks at; default: all. Names as in {@link FIELDS}, and of attributes. */
   readonly wanted?: ReadonlySet<string> | undefined
   /** Attributes whose sum is a request's cost. */
@@ -182,10 +188,18 @@ class LineParser<T extends object> {
   }
 
   #make(): T | string {
-    const request = requestOfLine(this.#line, this.#reader!, this.#places)
+    const asked = this.#asked()
+    if (typeof asked === 'string') return asked
+    const { request, descriptors } = asked
     const { cost, make } = this.#options
-    const units = cost && costFrom(request, cost)
-    return typeof units === 'string' ? units : make(request, units)
+    const units = cost === undefined ? asked.cost : costFrom(request, cost)
+    return typeof units === 'string' ? units : make(request, units, descriptors)
+  }
+
+  #asked(): AskedLine | string {
+    const [line, reader] = [this.#line, this.#reader!]
+    if (reader.asked === undefined) return { request: requestOfLine(line, reader, this.#places) }
+    return reader.asked(line.bytes, line.from[FIELDS.length]!, line.to[FIELDS.length]!)
   }
 
   #skip(reason: string): void {
@@ -195,13 +209,14 @@ class LineParser<T extends object> {
 
 /** The places that count, of the fields that are wanted. */
 function placesOf(
-  { attributes, identities }: LineReader,
+  { attributes, identities, asked }: LineReader,
   { wanted, cost = [] }: Pick<LineOptions<object>, 'wanted' | 'cost'>,
 ): number[] {
   const names = [...FIELDS, ...attributes]
   return names.flatMap((name, place) => {
     const isWanted =
       wanted === undefined ||
+      asked !== undefined ||
       wanted.has(name) ||
       cost.includes(name) ||
       (name === 'key' && identities !== undefined)

@@ -55,8 +55,9 @@ export async function* usageOf(
   const options: LineOptions<UsageRequest> = {
     ...traffic,
     wanted: wantedOf([callers.domain, ...(rules === undefined ? [] : [rules.domain])]),
-    make(request, cost) {
-      const matched = questions && matchPast(questions, request, cost)
+    domain: rules?.domain.name,
+    make(request, cost, recorded) {
+      const matched = questions && matchPast(questions, request, cost, recorded)
       if (typeof matched === 'string') return matched
       const is429 = String(request.attributes?.status) === TOO_MANY
       return { caller: callers.of(request), units: cost ?? 1, is429, matched }

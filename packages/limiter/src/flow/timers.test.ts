@@ -72,6 +72,7 @@ const CONSTANT: Readonly<Record<string, string>> = {
   'cli/src/main.ts': 'a constant of a command',
   'cli/src/stores.ts': 'a constant',
   'cli/src/commands/load.ts': 'at most an hour',
+  'cli/src/shadow/shadow-figures.ts': 'a constant',
   'limiter/src/stores/fallback.ts': 'an example',
   'service/src/admin/health.ts': 'a constant',
   'service/src/tls-files.ts': 'a constant',

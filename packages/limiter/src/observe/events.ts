@@ -53,6 +53,23 @@ export type Event =
       readonly reason: string
       readonly retryAfterMs?: number | undefined
     }
+  /** A call to others failed, with this status or without an answer: it is sent again after so many milliseconds. */
+  | {
+      readonly type: 'call-retried'
+      readonly destination: string
+      /** How often it was sent until now. */
+      readonly tries: number
+      readonly waitMs: number
+      readonly status?: number | undefined
+    }
+  /** A call to others failed, and is not sent again: what came of its last try is what the caller gets. */
+  | {
+      readonly type: 'call-given-up'
+      readonly destination: string
+      readonly tries: number
+      readonly reason: string
+      readonly status?: number | undefined
+    }
   /** A destination asked for a pause, so long: none of its key's calls are sent meanwhile. */
   | { readonly type: 'destination-paused'; readonly destination: string; readonly ms: number }
   /** So much of a limit (a share, up to 1) is used: once in a window, over all nodes of a store. */
@@ -139,6 +156,8 @@ const TYPES: Readonly<Record<EventType, true>> = {
   prefetched: true,
   'call-waited': true,
   'call-refused': true,
+  'call-retried': true,
+  'call-given-up': true,
   'destination-paused': true,
   'budget-used': true,
   reloaded: true,

@@ -88,7 +88,12 @@ export class RedisStore implements Store<true> {
     this.#bySwap = new StatesBySwap(this.#runner, this.#names, this.#time)
   }
 
-  async decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
+  decide(steps: readonly Step[], peek: boolean): Promise<Outcome> {
+    if (steps.length === 1) return this.#decide(steps, peek, this.#placeOf(steps[0]!))
+    return this.#decideAll(steps, peek)
+  }
+
+  async #decideAll(steps: readonly Step[], peek: boolean): Promise<Outcome> {
     if (steps.length === 0) return { allowed: true, at: this.#time.now(), figures: [] }
     if (steps.length > MOST_STEPS_OF_REQUEST) {
       throw new RangeError(`a request has ${MOST_STEPS_OF_REQUEST} steps at most, not ${steps.length}`)

@@ -100,7 +100,8 @@ export async function grpcBench(
   options: Omit<Partial<ServiceOptions>, 'rules'> = {},
 ): Promise<GrpcBench> {
   const service = await bench(rulebook, { grpc: '127.0.0.1:0', ...options })
-  const address = await service.grpc!.listen({ host: '127.0.0.1', port: 0 })
+  const grpc = await service.grpc!()
+  const address = await grpc.listen({ host: '127.0.0.1', port: 0 })
   const { shouldRateLimit, call, close } = callerOf(address)
   return {
     ...service,
@@ -109,7 +110,7 @@ export async function grpcBench(
     call,
     async close() {
       close()
-      await service.grpc!.drain(0)
+      await grpc.drain(0)
       await service.close()
     },
   }

@@ -7,6 +7,7 @@ import {
 } from '@grpc/grpc-js'
 import { afterEach, describe, expect, it } from 'vitest'
 import { definitions, serviceOf } from '../grpc/definitions.ts'
+import type { GrpcServer } from '../grpc/grpc-server.ts'
 import { bench, type ServiceBench } from '../testing.ts'
 
 const SERVICE = 'envoy.service.rate_limit_quota.v3.RateLimitQuotaService'
@@ -33,14 +34,15 @@ afterEach(async () => {
 async function serve(
   rulebook = RULES,
   rlqs = {},
-): Promise<{ service: ServiceBench; connect: (name?: string) => Client }> {
+): Promise<{ service: ServiceBench; grpc: GrpcServer; connect: (name?: string) => Client }> {
   const service = await bench(rulebook, { grpc: '127.0.0.1:0', rlqs })
-  const address = await service.grpc!.listen({ host: '127.0.0.1', port: 0 })
+  const grpc = await service.grpc!()
+  const address = await grpc.listen({ host: '127.0.0.1', port: 0 })
   closing.push(async () => {
-    await service.grpc!.drain(0)
+    await grpc.drain(0)
     await service.close()
   })
-  return { service, connect: (name) => connect(address, name) }
+  return { service, grpc, connect: (name) => connect(address, name) }
 }
 
 function connect(address: string, name?: string): Client {
@@ -141,11 +143,11 @@ describe('a stream', () => {
   })
 
   it('ends when the service stops, and its proxy goes on', async () => {
-    const { connect, service } = await serve()
+    const { connect, grpc } = await serve()
     const proxy = connect()
     proxy.report('edge', usage({ limit: 'all' }))
     await proxy.next()
-    await service.grpc!.drain(5_000)
+    await grpc.drain(5_000)
     expect(await proxy.ended).toBe(status.OK)
   })
 })

@@ -1,4 +1,4 @@
-import { type ServerDuplexStream, status } from '@grpc/grpc-js'
+import type { ServerDuplexStream, status } from '@grpc/grpc-js'
 import { startTimer } from '@sluice/limiter/time'
 import type { Assigner } from './assigner.ts'
 import type { Action, Stream } from './holder.ts'
@@ -6,6 +6,8 @@ import { type QuotaResponse, quotaResponseOf, type UsageReports, usagesOf } from
 
 export type QuotaCall = ServerDuplexStream<UsageReports, QuotaResponse>
 
+/** A number of our own: only types are taken from gRPC here, so that a service without it does not load it. */
+const NO_PLACE: status.RESOURCE_EXHAUSTED = 8
 /** By which a proxy may say which one it is: initial metadata of its stream. */
 const PROXY = 'sluice-proxy'
 const PROXY_NAME = /^[ -~]{1,128}$/
@@ -19,7 +21,7 @@ export function serveStream(call: QuotaCall, assigner: Assigner): void {
   const stream = new QuotaStream(call)
   if (!assigner.open(stream)) {
     call.emit('error', {
-      code: status.RESOURCE_EXHAUSTED,
+      code: NO_PLACE,
       details: 'the service has as many streams as it may',
     })
     return

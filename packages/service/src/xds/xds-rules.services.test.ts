@@ -186,8 +186,9 @@ describe('rules by xDS', () => {
     server.send('1', config(5))
     const { limit } = run(server, { ca: authority.ca, ...mine, serverName: 'envoy-gateway' })
     expect(await limit()).toBe(5)
-    expect(() => run(server, { ...mine })).toThrow('a certificate needs ca')
-    expect(() => run(server, { ca: '/does/not/exist' })).toThrow('cannot read /does/not/exist: ENOENT')
+    await expect(run(server, { ...mine }).started).rejects.toThrow('a certificate needs ca')
+    const unread = run(server, { ca: '/does/not/exist' })
+    await expect(unread.started).rejects.toThrow('cannot read /does/not/exist: ENOENT')
   })
 
   test('that never come do not keep the service from stopping', async () => {

@@ -345,6 +345,6 @@ describe('lines of JSON', () => {
 })
 
 it('every format has its name', () => {
-  const named = new Set([...LINES.map(({ format }) => format), 'common', 'csv', 'json', 'w3c'])
+  const named = new Set([...LINES.map(({ format }) => format), 'common', 'csv', 'record', 'json', 'w3c'])
   expect([...named].sort()).toEqual([...FORMATS].sort())
 })

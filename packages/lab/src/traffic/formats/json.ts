@@ -1,7 +1,15 @@
 import { InstantReader } from '../instant-reader.ts'
 import { FIELDS, type LineFields, PLACE } from '../line-fields.ts'
 import type { LineReader } from '../line-reader.ts'
-import { closingQuote, durationOf, find, setAddress, setLastAddress, setRequestLine } from '../line-scan.ts'
+import {
+  bracketEnd,
+  closingQuote,
+  durationOf,
+  find,
+  setAddress,
+  setLastAddress,
+  setRequestLine,
+} from '../line-scan.ts'
 import type { JsonMap } from './json-maps.ts'
 
 const QUOTE = 34
@@ -177,7 +185,7 @@ function readValue(
     last = w
   }
   if (bytes[from] === OPEN_OBJECT) return readObject(bytes, from, to, inner, found, depth + 1)
-  const end = valueEnd(bytes, from, to, depth)
+  const end = valueEnd(bytes, from, to)
   if (end < 0 || last < 0) return end
   // Of a list the first value counts: Caddy lists the values of a header.
   let start = from
@@ -198,13 +206,13 @@ function readValue(
 
 const NOTHING: readonly Wanted[] = []
 
-function valueEnd(bytes: Buffer, from: number, to: number, depth: number): number {
+function valueEnd(bytes: Buffer, from: number, to: number): number {
   const first = bytes[from]
   if (first === QUOTE) {
     const end = closingQuote(bytes, from + 1, to)
     return end < 0 ? -1 : end + 1
   }
-  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return bracketEnd(bytes, from, to, depth)
+  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return bracketEnd(bytes, from, to)
   let i = from
   while (
     i < to &&
@@ -215,23 +223,6 @@ function valueEnd(bytes: Buffer, from: number, to: number, depth: number): numbe
   )
     i++
   return i === from ? -1 : i
-}
-
-/** Where a list or an object that nobody wants ends. */
-function bracketEnd(bytes: Buffer, from: number, to: number, depth: number): number {
-  let open = depth
-  for (let i = from; i < to; i++) {
-    const byte = bytes[i]
-    if (byte === QUOTE) {
-      i = closingQuote(bytes, i + 1, to)
-      if (i < 0) return -1
-    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) open++
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-      open--
-      if (open === depth) return i + 1
-    }
-  }
-  return -1
 }
 
 function isName(bytes: Buffer, from: number, to: number, name: Buffer): boolean {

@@ -72,12 +72,15 @@ function entriesOf<T extends object>(object: T): [keyof T, T[keyof T]][] {
 }
 
 /** What the fields of a policy may be. */
-export const policyFields: OptionFields<Policy> = {
-  algorithm: oneOf(...Object.keys(algorithms)),
-  ...basePolicyFields,
-  ...(Object.fromEntries(
-    [...algorithmOptions].map(([name, { option }]) => [name, optionCheck(option)]),
-  ) as OptionFields<AlgorithmSettings>),
+export const policyFields: OptionFields<Policy> = /* @__PURE__ */ fieldsOfPolicy()
+
+function fieldsOfPolicy(): OptionFields<Policy> {
+  const options = [...algorithmOptions].map(([name, { option }]) => [name, optionCheck(option)])
+  return {
+    algorithm: oneOf(...Object.keys(algorithms)),
+    ...basePolicyFields,
+    ...(Object.fromEntries(options) as OptionFields<AlgorithmSettings>),
+  }
 }
 
 /**

@@ -5,17 +5,16 @@ export const levelTwin: Twin = {
   keeps: 'cells',
   size: 3,
   locals: `
-local function amountAt(p, c, cell)
-  local rest = max(0, c[cell + 1])
-  return c[cell] * p.period + (p.unit == 1 and rest or ceilDiv(rest, p.unit))
+local function amountOf(p, units, rest)
+  if rest < 0 then rest = 0 end
+  return units * p.period + (p.unit == 1 and rest or ceilDiv(rest, p.unit))
 end
-local function keepAmount(p, c, cell, amount)
-  local whole = floorDiv(amount, p.period)
-  c[cell] = whole
-  c[cell + 1] = (amount - whole * p.period) * p.unit
+local function partsOf(p, amount)
+  local units = floorDiv(amount, p.period)
+  return units, (amount - units * p.period) * p.unit
 end
 local function levelAt(p, c, last, now)
-  local level, most = amountAt(p, c, 2), p.ceiling * p.period
+  local level, most = amountOf(p, c[2], c[3]), p.ceiling * p.period
   if level > most then level = most end
   local drained = (now - last) * p.limit
   if drained >= level then return 0 end
@@ -49,11 +48,11 @@ local level, most = levelAt(p, c, last, now), p.ceiling * p.period
 local room = most - level
 local taken = cost > p.ceiling and room or min(cost * p.period, room)
 local charged = level + taken
-if charged > p.capacity * p.period and amountAt(p, c, 2) > most then
+if charged > p.capacity * p.period and amountOf(p, c[2], c[3]) > most then
   lower(p, c, (now - last) * p.limit)
-  if amountAt(p, c, 2) >= charged then return taken end
+  if amountOf(p, c[2], c[3]) >= charged then return taken end
 end
-keepAmount(p, c, 2, charged)
+c[2], c[3] = partsOf(p, charged)
 return taken`,
   refund: `
 local given = refundable(p, now, cost, charged)

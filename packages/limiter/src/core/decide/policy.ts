@@ -37,13 +37,13 @@ export interface BasePolicy {
 }
 
 /** What a calendar period may be; which days an anchor may name depends on the calendar. */
-export const calendarPeriod: OptionCheck = objectOf<CalendarPeriod>(
+export const calendarPeriod: OptionCheck = /* @__PURE__ */ objectOf<CalendarPeriod>(
   {
-    calendar: oneOf('day', 'week', 'month', 'year'),
+    calendar: /* @__PURE__ */ oneOf('day', 'week', 'month', 'year'),
     zone: textCheck,
-    anchor: objectOf<NonNullable<CalendarPeriod['anchor']>>({
-      month: wholeFrom(1, 12),
-      day: wholeFrom(1, 31),
+    anchor: /* @__PURE__ */ objectOf<NonNullable<CalendarPeriod['anchor']>>({
+      month: /* @__PURE__ */ wholeFrom(1, 12),
+      day: /* @__PURE__ */ wholeFrom(1, 31),
       time: textCheck,
     }),
   },
@@ -53,8 +53,8 @@ export const calendarPeriod: OptionCheck = objectOf<CalendarPeriod>(
 
 /** What the fields of a quota may be. */
 export const basePolicyFields: OptionFields<Pick<BasePolicy, 'limit' | 'period'>> = {
-  limit: wholeFrom(0),
-  period: anyOf(durationCheck, calendarPeriod),
+  limit: /* @__PURE__ */ wholeFrom(0),
+  period: /* @__PURE__ */ anyOf(durationCheck, calendarPeriod),
 }
 
 /** Names that other libraries have for the same fields. */

@@ -152,97 +152,118 @@ export interface Domain {
   readonly network?: readonly NetworkLimit[]
 }
 
-const QUOTA = objectOf<Quota>({ ...basePolicyFields, burst: policyFields.burst }, ['limit', 'period'], {
-  what: 'a quota, such as { limit: 5, period: "1m" }',
-})
-const PLANS = objectOf<PlanQuota>({ by: textCheck, plans: recordOf(QUOTA), otherwise: QUOTA }, [
-  'by',
-  'plans',
-  'otherwise',
-])
-const TEXTS = listOf(textCheck)
+/** What may be where: each call is marked, so that who imports a matcher has no checks. */
+const QUOTA = /* @__PURE__ */ quotaCheck()
 
-const { limit: _limit, period: _period, ...ofAlgorithm } = policyFields
+function quotaCheck(): OptionCheck {
+  return objectOf<Quota>({ ...basePolicyFields, burst: policyFields.burst }, ['limit', 'period'], {
+    what: 'a quota, such as { limit: 5, period: "1m" }',
+  })
+}
+
+const PLANS = /* @__PURE__ */ objectOf<PlanQuota>(
+  { by: textCheck, plans: /* @__PURE__ */ recordOf(QUOTA), otherwise: QUOTA },
+  ['by', 'plans', 'otherwise'],
+)
+const TEXTS = /* @__PURE__ */ listOf(textCheck)
 
 /** What the options that both formats share may be. */
-const optionFields: OptionFields<LimitOptions> = {
-  ...ofAlgorithm,
-  onLimit: ruleFields.onLimit,
-  mode: ruleFields.mode,
-  onStoreError: ruleFields.onStoreError,
-  soft: ruleFields.soft,
-  block: ruleFields.block,
-  blockable: ruleFields.blockable,
-  jitter: ruleFields.jitter,
-  spread: ruleFields.spread,
-  retryAfter: ruleFields.retryAfter,
-  tarpit: ruleFields.tarpit,
-  prefetch: ruleFields.prefetch,
-  assign: ruleFields.assign,
+function optionFields(): OptionFields<LimitOptions> {
+  const { limit: _limit, period: _period, ...ofAlgorithm } = policyFields
+  return {
+    ...ofAlgorithm,
+    onLimit: ruleFields.onLimit,
+    mode: ruleFields.mode,
+    onStoreError: ruleFields.onStoreError,
+    soft: ruleFields.soft,
+    block: ruleFields.block,
+    blockable: ruleFields.blockable,
+    jitter: ruleFields.jitter,
+    spread: ruleFields.spread,
+    retryAfter: ruleFields.retryAfter,
+    tarpit: ruleFields.tarpit,
+    prefetch: ruleFields.prefetch,
+    assign: ruleFields.assign,
+  }
 }
 const NEEDED_OPTIONS = ['algorithm', 'onLimit', 'mode', 'onStoreError'] as const
 
 /** What a limit may be. */
-export const limitCheck: OptionCheck = objectOf<Limit>(
-  {
-    ...optionFields,
-    name: textCheck,
-    when: objectOf<When>({
-      method: TEXTS,
-      path: TEXTS,
-      host: TEXTS,
-      header: recordOf(TEXTS),
-      query: recordOf(TEXTS),
-      ip: TEXTS,
-    }),
-    key: TEXTS,
-    limit: (value, path) => (isPlanQuota(value) ? PLANS : QUOTA)(value, path),
-    cost: anyOf(wholeFrom(0), textCheck),
-    onMissingKey: oneOf('skip', 'share', 'deny'),
-    exempt: TEXTS,
-    overrides: listOf(
-      objectOf<Limit['overrides'][number]>({ match: textCheck, quota: QUOTA }, ['match', 'quota']),
-    ),
-    replaces: TEXTS,
-    source: anything,
-  },
-  [...NEEDED_OPTIONS, 'name', 'key', 'limit', 'cost', 'onMissingKey', 'exempt', 'overrides', 'replaces'],
-)
+export const limitCheck: OptionCheck = /* @__PURE__ */ checkOfLimit()
+
+function checkOfLimit(): OptionCheck {
+  return objectOf<Limit>(
+    {
+      ...optionFields(),
+      name: textCheck,
+      when: objectOf<When>({
+        method: TEXTS,
+        path: TEXTS,
+        host: TEXTS,
+        header: recordOf(TEXTS),
+        query: recordOf(TEXTS),
+        ip: TEXTS,
+      }),
+      key: TEXTS,
+      limit: (value, path) => (isPlanQuota(value) ? PLANS : QUOTA)(value, path),
+      cost: anyOf(wholeFrom(0), textCheck),
+      onMissingKey: oneOf('skip', 'share', 'deny'),
+      exempt: TEXTS,
+      overrides: listOf(
+        objectOf<Limit['overrides'][number]>({ match: textCheck, quota: QUOTA }, ['match', 'quota']),
+      ),
+      replaces: TEXTS,
+      source: anything,
+    },
+    [...NEEDED_OPTIONS, 'name', 'key', 'limit', 'cost', 'onMissingKey', 'exempt', 'overrides', 'replaces'],
+  )
+}
 
 /** What a descriptor may be; those below it are looked at one by one. */
-export const descriptorCheck: OptionCheck = objectOf<Descriptor>(
-  {
-    key: textCheck,
-    value: textCheck,
-    rateLimit: objectOf<DescriptorLimit>(
-      { ...optionFields, unlimited: flag, quota: QUOTA, unit: textCheck, name: textCheck, replaces: TEXTS },
-      [...NEEDED_OPTIONS, 'unlimited', 'replaces'],
-    ),
-    shadowMode: flag,
-    quotaMode: flag,
-    detailedMetric: flag,
-    valueToMetric: flag,
-    shareThreshold: flag,
-    metadata: anything,
-    descriptors: listOf(anything),
-    source: anything,
-  },
-  ['key', 'shadowMode', 'quotaMode', 'detailedMetric', 'valueToMetric', 'shareThreshold', 'descriptors'],
-)
+export const descriptorCheck: OptionCheck = /* @__PURE__ */ checkOfDescriptor()
+
+function checkOfDescriptor(): OptionCheck {
+  return objectOf<Descriptor>(
+    {
+      key: textCheck,
+      value: textCheck,
+      rateLimit: objectOf<DescriptorLimit>(
+        {
+          ...optionFields(),
+          unlimited: flag,
+          quota: QUOTA,
+          unit: textCheck,
+          name: textCheck,
+          replaces: TEXTS,
+        },
+        [...NEEDED_OPTIONS, 'unlimited', 'replaces'],
+      ),
+      shadowMode: flag,
+      quotaMode: flag,
+      detailedMetric: flag,
+      valueToMetric: flag,
+      shareThreshold: flag,
+      metadata: anything,
+      descriptors: listOf(anything),
+      source: anything,
+    },
+    ['key', 'shadowMode', 'quotaMode', 'detailedMetric', 'valueToMetric', 'shareThreshold', 'descriptors'],
+  )
+}
 
 /** What a network rule may be. */
-export const networkLimitCheck: OptionCheck = objectOf<NetworkLimit>(
+export const networkLimitCheck: OptionCheck = /* @__PURE__ */ objectOf<NetworkLimit>(
   {
     name: textCheck,
-    protocol: oneOf('tcp', 'udp'),
+    protocol: /* @__PURE__ */ oneOf('tcp', 'udp'),
     port: TEXTS,
     key: TEXTS,
-    count: oneOf('connections', 'packets', 'open'),
-    limit: wholeFrom(1),
-    period: wholeFrom(1),
-    burst: wholeFrom(1),
-    onLimit: oneOf('drop', 'reset'),
-    onFull: oneOf('open', 'closed'),
+    count: /* @__PURE__ */ oneOf('connections', 'packets', 'open'),
+    limit: /* @__PURE__ */ wholeFrom(1),
+    period: /* @__PURE__ */ wholeFrom(1),
+    burst: /* @__PURE__ */ wholeFrom(1),
+    onLimit: /* @__PURE__ */ oneOf('drop', 'reset'),
+    onFull: /* @__PURE__ */ oneOf('open', 'closed'),
     exempt: TEXTS,
     source: anything,
   },
@@ -250,13 +271,13 @@ export const networkLimitCheck: OptionCheck = objectOf<NetworkLimit>(
 )
 
 /** What domains may be; their rules are looked at one by one, to name each. */
-export const domainsCheck: OptionCheck = listOf(
-  objectOf<Domain>(
+export const domainsCheck: OptionCheck = /* @__PURE__ */ listOf(
+  /* @__PURE__ */ objectOf<Domain>(
     {
       name: textCheck,
-      limits: listOf(anything),
-      descriptors: listOf(anything),
-      network: listOf(anything),
+      limits: /* @__PURE__ */ listOf(anything),
+      descriptors: /* @__PURE__ */ listOf(anything),
+      network: /* @__PURE__ */ listOf(anything),
     },
     ['name', 'limits', 'descriptors'],
   ),

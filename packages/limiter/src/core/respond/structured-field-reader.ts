@@ -14,11 +14,24 @@ interface Cursor {
   at: number
 }
 
-const INTEGER = /^-?\d{1,15}$/
-const DECIMAL = /^-?\d{1,12}\.\d{1,3}$/
-const NUMERIC = /[-\d.]/
-const TOKEN_CHARACTER = /[\w:/!#$%&'*+.^`|~-]/
-const KEY = /[a-z\d_.*-]/
+/** Codes of characters that mean something. */
+const TAB = 0x09
+const SPACE = 0x20
+const QUOTE = 0x22
+const STAR = 0x2a
+const COMMA = 0x2c
+const MINUS = 0x2d
+const DOT = 0x2e
+const ZERO = 0x30
+const COLON = 0x3a
+const SEMICOLON = 0x3b
+const EQUALS = 0x3d
+const QUESTION = 0x3f
+const BACKSLASH = 0x5c
+const UNDERSCORE = 0x5f
+
+/** Token characters that are neither letters nor digits. */
+const TOKEN_SIGNS = "_:/!#$%&'*+.^`|~-"
 
 /**
  * The items of a List (RFC 9651 §4.2.1); undefined for a text that is none, as the draft has it: one mistake, and the
@@ -59,7 +72,7 @@ function members<T>(text: string, read: (cursor: Cursor) => T | undefined): T[] 
     if (member === undefined) return undefined
     found.push(member)
     skipSpace(cursor)
-  } while (take(cursor, ','))
+  } while (take(cursor, COMMA))
   return cursor.at === text.length ? found : undefined
 }
 
@@ -79,7 +92,7 @@ function readEntry(cursor: Cursor): [string, Item] | undefined {
 function withParameters(cursor: Cursor, value: BareItem): Item | undefined {
   const parameters = new Map<string, BareItem>()
   skipSpace(cursor)
-  while (take(cursor, ';')) {
+  while (take(cursor, SEMICOLON)) {
     skipSpace(cursor)
     const key = readKey(cursor)
     if (key === undefined) return undefined
@@ -92,21 +105,37 @@ function withParameters(cursor: Cursor, value: BareItem): Item | undefined {
 }
 
 function readKey(cursor: Cursor): string | undefined {
-  return /[a-z*]/.test(next(cursor)) ? takeWhile(cursor, KEY) : undefined
+  const first = next(cursor)
+  return isLower(first) || first === STAR ? takeWhile(cursor, isKeyPart) : undefined
 }
 
 function readBareItem(cursor: Cursor): BareItem | undefined {
   const first = next(cursor)
-  if (first === '"') return readString(cursor)
-  if (first === ':') return readBytes(cursor)
-  if (first === '?') return readBoolean(cursor)
-  if (/[-\d]/.test(first)) return readNumber(cursor)
-  return /[A-Za-z*]/.test(first) ? takeWhile(cursor, TOKEN_CHARACTER) : undefined
+  if (isDigit(first) || first === MINUS) return readNumber(cursor)
+  if (first === QUOTE) return readString(cursor)
+  if (first === COLON) return readBytes(cursor)
+  if (first === QUESTION) return readBoolean(cursor)
+  return isLetter(first) || first === STAR ? takeWhile(cursor, isTokenPart) : undefined
 }
 
+/** At most 15 digits, or 12 before a point and from one to three behind it. */
 function readNumber(cursor: Cursor): number | undefined {
-  const text = takeWhile(cursor, NUMERIC)
-  return INTEGER.test(text) || DECIMAL.test(text) ? Number(text) : undefined
+  const from = cursor.at
+  const sign = take(cursor, MINUS) ? -1 : 1
+  const whole = cursor.at
+  let value = 0
+  for (let code = next(cursor); isDigit(code); code = next(cursor)) {
+    value = value * 10 + code - ZERO
+    cursor.at++
+  }
+  const digits = cursor.at - whole
+  if (digits === 0 || digits > 15) return undefined
+  if (!take(cursor, DOT)) return sign * value
+  const point = cursor.at
+  while (isDigit(next(cursor))) cursor.at++
+  const decimals = cursor.at - point
+  if (digits > 12 || decimals === 0 || decimals > 3) return undefined
+  return Number(cursor.text.slice(from, cursor.at))
 }
 
 function readBoolean(cursor: Cursor): boolean | undefined {
@@ -118,19 +147,15 @@ function readBoolean(cursor: Cursor): boolean | undefined {
 /** Printable ASCII in quotes, where a backslash stands before a quote or a backslash and nowhere else. */
 function readString(cursor: Cursor): string | undefined {
   let value = ''
-  for (cursor.at++; cursor.at < cursor.text.length; cursor.at++) {
-    let character = next(cursor)
-    if (character === '"') {
-      cursor.at++
-      return value
-    }
-    if (character === '\\') {
-      cursor.at++
-      character = next(cursor)
-      if (character !== '"' && character !== '\\') return undefined
-    }
-    if (!/[ -~]/.test(character)) return undefined
-    value += character
+  let from = ++cursor.at
+  for (; cursor.at < cursor.text.length; cursor.at++) {
+    const code = next(cursor)
+    if (code === QUOTE) return value + cursor.text.slice(from, cursor.at++)
+    if (code < 0x20 || code > 0x7e) return undefined
+    if (code !== BACKSLASH) continue
+    value += cursor.text.slice(from, cursor.at++)
+    from = cursor.at
+    if (next(cursor) !== QUOTE && next(cursor) !== BACKSLASH) return undefined
   }
   return undefined
 }
@@ -154,31 +179,53 @@ function readBytes(cursor: Cursor): Uint8Array | undefined {
   return bytes
 }
 
-/** The character that comes next; `''` at the end. */
-function next({ text, at }: Cursor): string {
-  return text.charAt(at)
+/** The code of the character that comes next; NaN, which is none, at the end. */
+function next({ text, at }: Cursor): number {
+  return text.charCodeAt(at)
 }
 
-function take(cursor: Cursor, character: string): boolean {
-  const found = next(cursor) === character
+function take(cursor: Cursor, code: number): boolean {
+  const found = next(cursor) === code
   if (found) cursor.at++
   return found
 }
 
 function takeEquals(cursor: Cursor): boolean {
   skipSpace(cursor)
-  const found = take(cursor, '=')
+  const found = take(cursor, EQUALS)
   if (found) skipSpace(cursor)
   return found
 }
 
 function skipSpace(cursor: Cursor): void {
-  while (next(cursor) === ' ' || next(cursor) === '\t') cursor.at++
+  for (let code = next(cursor); code === SPACE || code === TAB; code = next(cursor)) cursor.at++
 }
 
-/** All characters from here on that the pattern accepts. */
-function takeWhile(cursor: Cursor, pattern: RegExp): string {
+/** All characters from here on that are such. */
+function takeWhile(cursor: Cursor, isPart: (code: number) => boolean): string {
   const from = cursor.at
-  while (cursor.at < cursor.text.length && pattern.test(next(cursor))) cursor.at++
+  while (isPart(next(cursor))) cursor.at++
   return cursor.text.slice(from, cursor.at)
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= 0x39
+}
+
+function isLower(code: number): boolean {
+  return code >= 0x61 && code <= 0x7a
+}
+
+function isLetter(code: number): boolean {
+  return isLower(code) || (code >= 0x41 && code <= 0x5a)
+}
+
+function isKeyPart(code: number): boolean {
+  return (
+    isLower(code) || isDigit(code) || code === UNDERSCORE || code === DOT || code === STAR || code === MINUS
+  )
+}
+
+function isTokenPart(code: number): boolean {
+  return isLetter(code) || isDigit(code) || (code > SPACE && TOKEN_SIGNS.includes(String.fromCharCode(code)))
 }

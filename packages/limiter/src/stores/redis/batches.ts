@@ -36,7 +36,7 @@ export class Batches {
   readonly #programs: LuaPrograms
   readonly #time: StoreTime
   readonly #batches = new Map<number, Batch>()
-  readonly #asked = new Set<Promise<void>>()
+  readonly #waiters: (() => void)[] = []
   #scheduled = false
   #calls = 0
   /** Steps that are not answered yet, and the most there were at once of late. */
@@ -57,6 +57,8 @@ export class Batches {
     peek: boolean,
     slot: number,
   ): Promise<Outcome> {
+    if (this.#unanswered === 0 && steps.length >= Math.max(this.#peak, this.#peakBefore) / 2)
+      return this.#alone({ steps, names, peek }, slot)
     return new Promise((resolve, reject) =>
       this.#add({ steps, names, peek, tries: 0, resolve, reject }, slot),
     )
@@ -69,11 +71,41 @@ export class Batches {
   }
 
   /** Until all that was asked is answered. */
-  async settled(): Promise<void> {
-    do {
-      this.flush()
-      await Promise.all(this.#asked)
-    } while (this.#asked.size + this.#batches.size > 0)
+  settled(): Promise<void> {
+    this.flush()
+    if (this.#unanswered === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push(resolve))
+  }
+
+  /** As one of a batch, without what only several need: half of this process's own work for a request. */
+  async #alone(request: StepsRequest, slot: number): Promise<Outcome> {
+    const { steps } = request
+    this.#asks(steps.length)
+    this.#leaves()
+    try {
+      const call = callToDecide(this.#programs, this.#time, [request])
+      const reply = await this.#runner.run(call, 1 + answerLength([request]))
+      this.#time.sync(reply[0]!)
+      if (reply[1] !== NO_WINDOW) return outcomeOf(steps, reply, 1)
+    } finally {
+      this.#answered(steps.length)
+    }
+    return new Promise((resolve, reject) => this.#again({ ...request, tries: 0, resolve, reject }, slot))
+  }
+
+  #asks(steps: number): void {
+    this.#unanswered += steps
+    if (this.#unanswered > this.#peak) this.#peak = this.#unanswered
+  }
+
+  #answered(steps: number): void {
+    this.#unanswered -= steps
+    if (this.#unanswered === 0 && this.#waiters.length > 0) queueMicrotask(() => this.#endWaits())
+  }
+
+  #endWaits(): void {
+    if (this.#unanswered > 0) return // what is asked again counts as not answered
+    for (const end of this.#waiters.splice(0)) end()
   }
 
   #add(request: WaitingRequest, slot: number): void {
@@ -84,8 +116,7 @@ export class Batches {
     }
     batch.requests.push(request)
     batch.steps += request.steps.length
-    this.#unanswered += request.steps.length
-    this.#peak = Math.max(this.#peak, this.#unanswered)
+    this.#asks(request.steps.length)
     if (batch.steps >= this.#enough) this.#leave(batch, slot)
     else if (!this.#scheduled) {
       this.#scheduled = true
@@ -99,14 +130,15 @@ export class Batches {
   }
 
   #leave(batch: Batch, slot: number): void {
-    if (++this.#calls % MEMORY === 0) {
-      this.#peakBefore = this.#peak
-      this.#peak = this.#unanswered
-    }
+    this.#leaves()
     this.#batches.delete(slot)
-    const asked = this.#ask(batch, slot)
-    this.#asked.add(asked)
-    void asked.then(() => this.#asked.delete(asked))
+    void this.#ask(batch, slot)
+  }
+
+  #leaves(): void {
+    if (++this.#calls % MEMORY !== 0) return
+    this.#peakBefore = this.#peak
+    this.#peak = this.#unanswered
   }
 
   async #ask({ requests, steps }: Batch, slot: number): Promise<void> {
@@ -118,11 +150,11 @@ export class Batches {
       )
     } catch (error) {
       if (requests.length > 1 && isParted(error)) return this.#askEach(requests, slot)
-      this.#unanswered -= steps
+      this.#answered(steps)
       for (const { reject } of requests) reject(error)
       return
     }
-    this.#unanswered -= steps
+    this.#answered(steps)
     this.#time.sync(reply[0]!)
     let at = 1
     for (const request of requests) {

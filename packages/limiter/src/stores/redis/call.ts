@@ -57,15 +57,18 @@ export function callToDecide(
       if (block >= 0) words.push(String(block))
     }
   }
-  return draft.call('decide', words)
+  const isOne = n === requests.length // each has a step, so none has another
+  return draft.call('decide', words, isOne)
 }
 
 function callToDecideOne(programs: LuaPrograms, time: StoreTime, { steps, names, peek }: StepsRequest): Call {
   const { rule, cost, phase = 0, chargeId = 0 } = steps[0]!
-  const { twin, words } = programs.written(rule.plan, time.now())
-  const args = ['1', names[0]!.state, time.word(), peek ? '0' : '1', ...words, String(cost)]
+  const { twin, words, own } = programs.written(rule.plan, time.now())
+  const args = ['1', names[0]!.state, time.word(), peek ? '0' : '1']
+  if (own === undefined) args.push(...words)
+  args.push(String(cost))
   if (phase !== 0 || chargeId !== 0) args.push(String(phase), String(chargeId))
-  return { script: programs.scriptOfOne(twin), args }
+  return { script: own ?? programs.scriptOfOne(twin), args }
 }
 
 /** Charges to correct, as settle.lua.ts reads them. `names`: of each charge's state, and then of what remembers `once`. */
@@ -150,10 +153,11 @@ class Draft {
     return key * this.#parts.length + part
   }
 
-  call(task: Task, words: readonly string[]): Call {
+  /** @param ones whether no request has more than one step */
+  call(task: Task, words: readonly string[], ones = false): Call {
     const head = [this.#time.word(), String(this.#parts.length)]
     return {
-      script: this.#programs.script(task, this.#needs),
+      script: (ones && this.#programs.scriptOfMany(this.#needs)) || this.#programs.script(task, this.#needs),
       args: [String(this.#keys.size), ...this.#keys.keys(), ...head, ...this.#words, ...words],
     }
   }

@@ -1,23 +1,32 @@
 import type { Plan } from '../../core/decide/algorithm.ts'
 import type { Twin } from '../../core/decide/twin.ts'
 import { twins } from '../../core/decide/twins.ts'
-import { type Script, scriptOf, scriptOfBlock, scriptOfOne, type Task } from './script.ts'
+import { type Script, scriptOf, scriptOfBlock, scriptOfMany, scriptOfOne, type Task } from './script.ts'
 
 /** A plan as scripts read it. */
 export interface WrittenPlan {
   /** The number of its twin, from 1. */
   readonly twin: number
   readonly words: readonly string[]
+  /** Decides a request of one step by this plan, without being sent its words. */
+  readonly own: Script | undefined
   /** It holds while the time is from `from` up to `to`, in microseconds. */
   readonly from: number
   readonly to: number
 }
+
+/**
+ * Plans that get a script of their own: half the words of a call, and a sixth of the server's time for it. A server keeps
+ * every script (3 kB) until it is restarted, so not each of thousands of plans may have one.
+ */
+const MOST_OWN_SCRIPTS = 64
 
 /** Writes plans down for scripts, and knows the scripts for their twins. Each is made once. */
 export class LuaPrograms {
   readonly #twins: readonly Twin[] = [...new Set(twins.values())]
   readonly #written = new WeakMap<Plan, WrittenPlan>()
   readonly #scripts = new Map<string, Script>()
+  readonly #ownScripts = new Map<string, Script>()
 
   /** Whether scripts can decide by the plan's algorithm. Where they cannot, states are swapped (states-by-swap.ts). */
   has({ algorithm }: Plan): boolean {
@@ -53,6 +62,14 @@ export class LuaPrograms {
     return this.#script(`one ${twin}`, () => scriptOfOne(this.#twins[twin - 1]!))
   }
 
+  /** The script that decides several such requests of one twin; absent where that keeps more than cells. */
+  scriptOfMany(needs: number): Script | undefined {
+    const i = this.#twins.findIndex((_, number) => 2 ** (number + 1) === needs)
+    const twin = this.#twins[i]
+    if (twin?.keeps !== 'cells') return undefined
+    return this.#script(`many ${i}`, () => scriptOfMany(twin))
+  }
+
   scriptOfBlock(): Script {
     return this.#script('block', scriptOfBlock)
   }
@@ -65,14 +82,25 @@ export class LuaPrograms {
     return script
   }
 
+  #ownScript(twin: Twin, words: readonly string[]): Script | undefined {
+    const name = `${this.#twins.indexOf(twin)} ${words.join(' ')}`
+    const known = this.#ownScripts.get(name)
+    if (known !== undefined || this.#ownScripts.size === MOST_OWN_SCRIPTS) return known
+    const script = scriptOfOne(twin, words)
+    this.#ownScripts.set(name, script)
+    return script
+  }
+
   #write(plan: Plan, now: number): WrittenPlan {
     const twin = twins.get(plan.algorithm)!
     const extras = twin.extras?.(plan, now) ?? []
     const { capacity, limit, period, unit, ceiling } = plan
     const timed = twin.noWindow !== undefined
+    const words = [capacity, limit, period, unit, ceiling, ...extras].map(String)
     return {
       twin: this.#twins.indexOf(twin) + 1,
-      words: [capacity, limit, period, unit, ceiling, ...extras].map(String),
+      words,
+      own: timed ? undefined : this.#ownScript(twin, words),
       from: timed ? extras[2]! : Number.NEGATIVE_INFINITY,
       to: timed ? extras[3]! : Number.POSITIVE_INFINITY,
     }

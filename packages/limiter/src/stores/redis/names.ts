@@ -72,6 +72,9 @@ function tagOf({ key }: Pick<StateName, 'key'>): string {
   return digest(key, 22)
 }
 
+/** Of base64url (RFC 4648). */
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
 /** Over UTF-16: in UTF-8 all lone surrogates would be one character. */
 function digest(text: string, length: number): string {
   const bytes = new Uint8Array(text.length * 2)
@@ -80,6 +83,11 @@ function digest(text: string, length: number): string {
     bytes[i * 2] = unit
     bytes[i * 2 + 1] = unit >> 8
   }
-  const base64 = btoa(String.fromCharCode(...sha256(bytes)))
-  return base64.slice(0, length).replaceAll('+', '-').replaceAll('/', '_')
+  const hash = sha256(bytes)
+  let name = ''
+  for (let i = 0; name.length < length; i += 3) {
+    const bits = (hash[i]! << 16) | (hash[i + 1]! << 8) | hash[i + 2]!
+    name += DIGITS[bits >> 18]! + DIGITS[(bits >> 12) & 63]! + DIGITS[(bits >> 6) & 63]! + DIGITS[bits & 63]!
+  }
+  return name.slice(0, length)
 }

@@ -26,7 +26,13 @@ export class ScriptRunner {
    * @throws StoreError
    */
   async run(call: Call, length: number): Promise<readonly number[]> {
-    const reply = await this.#reply(call, length)
+    let reply: unknown
+    try {
+      reply = await this.#sent(call)
+    } catch (cause) {
+      reply = await this.#sentAgain(call, cause)
+    }
+    if (!Array.isArray(reply) || reply.length !== length) throw unexpected()
     // Integers near 2^53 come as text, and so do all of them where the client is set to that.
     for (let i = 0; i < length; i++) {
       if (typeof reply[i] !== 'number') reply[i] = Number(reply[i])
@@ -40,26 +46,27 @@ export class ScriptRunner {
    * @throws StoreError
    */
   async texts(call: Call, length: number): Promise<readonly string[]> {
-    return (await this.#reply(call, length)).map(String)
+    const reply = await this.#sent(call).catch((cause: unknown) => this.#sentAgain(call, cause))
+    if (!Array.isArray(reply) || reply.length !== length) throw unexpected()
+    return reply.map(String)
+  }
+
+  #sent({ script, args }: Call): Promise<unknown> {
+    const known = this.#known.has(script.sha)
+    this.#known.add(script.sha)
+    return this.#send(
+      known ? ['EVALSHA', script.sha, ...args] : ['EVAL', script.text, ...args],
+      args[1] ?? '',
+    )
   }
 
   /**
    * Only where the server has lost the script, and so cannot have run it, is it sent a second time: after any other
    * error a charge may have been made.
    */
-  async #reply({ script, args }: Call, length: number): Promise<unknown[]> {
-    const key = args[1] ?? ''
-    let reply: unknown
-    try {
-      const known = this.#known.has(script.sha)
-      this.#known.add(script.sha)
-      reply = await this.#send(known ? ['EVALSHA', script.sha, ...args] : ['EVAL', script.text, ...args], key)
-    } catch (cause) {
-      if (!isUnknownScript(cause)) throw failure(cause)
-      reply = await this.send(['EVAL', script.text, ...args], key)
-    }
-    if (!Array.isArray(reply) || reply.length !== length) throw unexpected()
-    return reply
+  #sentAgain({ script, args }: Call, cause: unknown): Promise<unknown> {
+    if (!isUnknownScript(cause)) throw failure(cause)
+    return this.send(['EVAL', script.text, ...args], args[1] ?? '')
   }
 
   /** @throws StoreError */

@@ -3,13 +3,14 @@ import { parameters, type Twin } from '../../core/decide/twin.ts'
 import { blocksLua, noBlocksLua, setBlockLua } from './block.lua.ts'
 import { cellsLua } from './cells.lua.ts'
 import { decideLua } from './decide.lua.ts'
-import { decideOneLua } from './decide-one.lua.ts'
-import { figuresLua } from './figures.lua.ts'
+import { decideManyLua, decideOneLua } from './decide-one.lua.ts'
+import { figuresLua, timeLua } from './figures.lua.ts'
 import { logLua } from './log.lua.ts'
 import { partsLua } from './parts.lua.ts'
 import { settleLua } from './settle.lua.ts'
 import { sha1 } from './sha1.ts'
 import { slotsLua } from './slots.lua.ts'
+import { withoutUnused } from './straight.ts'
 import { readLua, swapLua } from './swap.lua.ts'
 
 /** A Lua script, and the name under which the server keeps it. */
@@ -30,7 +31,6 @@ const BODIES = {
   decide: ['remaining', 'wait', 'charge', 'delay', 'idle', 'noWindow'],
   settle: ['wait', 'charge', 'idle', 'noWindow', 'refund'],
 } as const
-const ONE = ['remaining', 'wait', 'charge', 'delay', 'idle', 'noWindow'] as const
 
 export type Task = 'decide' | 'settle'
 
@@ -82,14 +82,20 @@ export function scriptToSwap(): Script {
   return named([WORDS, integersLua, figuresLua, swapLua])
 }
 
-/** The script for a request of one step without a block. */
-export function scriptOfOne(twin: Twin): Script {
-  const bodies = ONE.map((name) =>
-    twin[name] === undefined ? `local ${name}` : `local function ${name}${bodyOf(twin, name)}`,
-  )
-  const fields = fieldsOf(twin).map((field) => `local ${field}`)
-  const { locals = '', keeps } = twin
-  return named([WORDS, integersLua, KEEPERS[keeps], ...fields, locals, ...bodies, figuresLua, decideOneLua])
+/**
+ * The script for a request of one step without a block.
+ * @param words of the plan that it alone is for; without them a call brings them
+ */
+export function scriptOfOne(twin: Twin, words?: readonly string[]): Script {
+  const keeper = twin.keeps === 'cells' ? [] : [KEEPERS[twin.keeps]]
+  return named([
+    withoutUnused([WORDS, integersLua, ...keeper, timeLua, decideOneLua(twin, words)].join('\n')),
+  ])
+}
+
+/** The script for several of those, of one twin that keeps cells. */
+export function scriptOfMany(twin: Twin): Script {
+  return named([withoutUnused([WORDS, integersLua, timeLua, decideManyLua(twin)].join('\n'))])
 }
 
 function fieldsOf({ keeps, size = 0, extraCount = 0 }: Twin): readonly string[] {

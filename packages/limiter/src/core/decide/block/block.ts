@@ -14,8 +14,8 @@ export interface BlockOptions {
 }
 
 /** What block options may be. */
-export const blockOptions: OptionCheck = objectOf<BlockOptions>(
-  { after: wholeFrom(1), within: durationCheck, for: durationCheck },
+export const blockOptions: OptionCheck = /* @__PURE__ */ objectOf<BlockOptions>(
+  { after: /* @__PURE__ */ wholeFrom(1), within: durationCheck, for: durationCheck },
   ['after', 'within', 'for'],
 )
 

@@ -14,9 +14,11 @@ local function used(c, now)
   return now < c[4] and c[2] or 0
 end
 local function windowAt(p, now)
-  for i = 1, 4 do
-    if p[i] <= now and now < p[i + 1] then return i end
-  end
+  if now < p[1] or now >= p[5] then return end
+  if now < p[2] then return p[1], p[2] end
+  if now < p[3] then return p[2], p[3] end
+  if now < p[4] then return p[3], p[4] end
+  return p[4], p[5]
 end`,
   remaining: 'return p.capacity - used(c, now)',
   wait: `
@@ -24,10 +26,7 @@ if used(c, now) + cost <= p.capacity then return 0 end
 return c[4] - now`,
   charge: `
 local count = used(c, now)
-if now >= c[4] then
-  local i = windowAt(p, now)
-  c[3], c[4] = p[i], p[i + 1]
-end
+if now >= c[4] then c[3], c[4] = windowAt(p, now) end
 c[2] = count + min(cost, max(0, p.ceiling - count))`,
   refund: `
 if c[3] <= charged and charged < c[4] then c[2] = max(0, c[2] - cost) end`,

@@ -14,8 +14,8 @@ end
 local function leadAt(p, c, last, now)
   if isUntold(p, c) then return 0 end
   local most = p.ceiling * p.period
-  local lead = min(amountAt(p, c, 4), most, MAX - most)
-  local left = min(amountAt(p, c, 2), most) + lead - (now - last) * p.limit
+  local lead = min(amountOf(p, c[4], c[5]), most, MAX - most)
+  local left = min(amountOf(p, c[2], c[3]), most) + lead - (now - last) * p.limit
   return max(0, min(lead, left))
 end
 local function toldAt(p, c, now)
@@ -39,13 +39,13 @@ local lead, told = leadAt(p, c, last, now), toldAt(p, c, now)
 local drained = turnIn(p, levelAt(p, c, last, now) + lead)
 local turn = max(drained, told)
 local taken = chargeLevel(p, c, last, now, cost)
-keepAmount(p, c, 4, lead)
+c[4], c[5] = partsOf(p, lead)
 c[7] = (turn == 0 or (c[7] == p.limit and told <= drained)) and p.limit or 0
 if taken >= p.period and p.limit > 0 then keepLatest(p, c, now + turn) end`,
   refund: `
 local given = refundable(p, now, cost, charged)
 if given == 0 then return end
-local level, lead = amountAt(p, c, 2), isUntold(p, c) and 0 or amountAt(p, c, 4)
+local level, lead = amountOf(p, c[2], c[3]), isUntold(p, c) and 0 or amountOf(p, c[4], c[5])
 local ahead, start = min(MAX, level + lead), (charged - last) * p.limit
 local oneUnit = start + max(0, p.period - p.limit)
 local isWhole = ahead - given <= oneUnit
@@ -57,7 +57,7 @@ local most = p.ceiling * p.period
 local lost = p.limit == 0 and 0 or backlog - min(most, MAX - most)
 local lowered = max(0, min(given, level, level - lost))
 lower(p, c, lowered)
-keepAmount(p, c, 4, max(0, lead + lowered - (ahead - backlog)))`,
+c[4], c[5] = partsOf(p, max(0, lead + lowered - (ahead - backlog)))`,
   delay: 'return turnAt(p, c, last, now)',
   idle: 'return turnAt(p, c, last, now)',
 }

@@ -1,0 +1,5 @@
+// One candidate in one scenario, in a process of its own: prints its figures as a line of JSON. perf.mjs starts it.
+const [subject, scenario, candidate] = process.argv.slice(2)
+const { run } = await import(`./subjects/${subject}.mjs`)
+console.log(JSON.stringify(await run(scenario, candidate)))
+process.exit()
