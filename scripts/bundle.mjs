@@ -1,6 +1,6 @@
 // Makes what the packages with CommonJS hold, dist/: their subpaths as ES modules and as CommonJS, each with one copy of
 // what they share, and their types. Types are written once, as CommonJS, which both kinds of modules can import.
-// And the dashboard, in what the package observe holds.
+// And the pages: the dashboard, in what the package observe holds, and the report, in what the package lab holds.
 //   node scripts/bundle.mjs (after `tsc -b`, which writes declarations to build/)
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -11,6 +11,7 @@ import { publishedPackages } from './api/entries.mjs'
 const SOURCE = /(['"]\.[^'"]*)\.ts(['"])/g
 /** Of declarations, which nobody edits. */
 const INDENT = /^ +/gm
+const PAGES = 'packages/dashboard/src'
 const SOURCE_MAP = /\/\/# sourceMappingURL=.*\n?$/
 
 for (const { folder, entries } of publishedPackages().filter(({ commonJs }) => commonJs)) {
@@ -21,6 +22,7 @@ for (const { folder, entries } of publishedPackages().filter(({ commonJs }) => c
   writeTypes(home, names)
 }
 await bundleDashboard()
+await bundleReport()
 
 async function bundle(home, names) {
   const bundle = await rolldown({
@@ -52,19 +54,30 @@ async function bundle(home, names) {
 
 /** The page for operators: three files that are served as they are. */
 async function bundleDashboard() {
-  const source = 'packages/dashboard/src'
   const target = 'packages/observe/dist/page'
+  await bundlePage('./main.ts', target, 'dashboard', 'esm')
+  writeStyles(join(target, 'dashboard.css'), 'dashboard.css')
+  writeFileSync(join(target, 'index.html'), readFileSync(`${PAGES}/index.html`))
+}
+
+/** The page of a report: a script and styles that are written into each. */
+async function bundleReport() {
+  const target = 'packages/lab/dist/page'
+  await bundlePage('./report/main.ts', target, 'report', 'iife')
+  writeStyles(join(target, 'report.css'), 'report/report.css')
+}
+
+async function bundlePage(input, target, name, format) {
   rmSync(target, { recursive: true, force: true })
-  const bundle = await rolldown({
-    cwd: resolve(source),
-    input: { dashboard: './main.ts' },
-    platform: 'browser',
-  })
-  await bundle.write({ dir: resolve(target), format: 'esm', minify: true })
+  const bundle = await rolldown({ cwd: resolve(PAGES), input: { [name]: input }, platform: 'browser' })
+  await bundle.write({ dir: resolve(target), format, minify: true })
   await bundle.close()
-  const styles = ['node_modules/uplot/dist/uPlot.min.css', `${source}/dashboard.css`]
-  writeFileSync(join(target, 'dashboard.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'))
-  writeFileSync(join(target, 'index.html'), readFileSync(`${source}/index.html`))
+}
+
+/** With those of the curves, and the colours of all pages. */
+function writeStyles(target, styles) {
+  const files = ['node_modules/uplot/dist/uPlot.min.css', `${PAGES}/colors.css`, `${PAGES}/${styles}`]
+  writeFileSync(target, files.map((file) => readFileSync(file, 'utf8')).join('\n'))
 }
 
 /** The declarations that the subpaths reach. */

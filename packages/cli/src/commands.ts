@@ -4,10 +4,12 @@ import type { Command } from './command.ts'
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   check: async () => (await import('./commands/check.ts')).check,
+  advise: async () => (await import('./commands/advise.ts')).advise,
   explain: async () => (await import('./commands/explain.ts')).explain,
   conform: async () => (await import('./commands/conform.ts')).conform,
   simulate: async () => (await import('./commands/simulate.ts')).simulate,
   compare: async () => (await import('./commands/compare.ts')).compare,
+  usage: async () => (await import('./commands/usage.ts')).usage,
   load: async () => (await import('./commands/load.ts')).load,
   drill: async () => (await import('./commands/drill.ts')).drill,
   suggest: async () => (await import('./commands/suggest.ts')).suggest,

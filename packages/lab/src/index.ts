@@ -36,6 +36,18 @@ export {
 export { asCheck, asRequest, type PassedRule, type RuleCase, ruleCases } from './load/rules/rule-case.ts'
 export { type Admissions, type RuleResult, type TryOptions, tryRules } from './load/rules/try-rules.ts'
 export { type LoadFigures, type OverAdmission, type RunLoadOptions, runLoad } from './load/run-load.ts'
+export { reportPage } from './report/report-page.ts'
+export { ReportTally } from './report/report-tally.ts'
+export type {
+  KeyTraffic,
+  LimitFigures,
+  QuotaFigures,
+  RateCount,
+  Timeline,
+  TrafficFigures,
+  WaitCount,
+} from './report/traffic-figures.ts'
+export type { Fate } from './simulate/decider.ts'
 export { descriptorsFrom } from './simulate/descriptors.ts'
 export type { PolicyReport, SimulationReport } from './simulate/report.ts'
 export { type SimulateOptions, simulateTraffic, type TrafficOptions } from './simulate/simulate-traffic.ts'
@@ -49,3 +61,5 @@ export { FORMATS, type Format } from './traffic/formats.ts'
 export { textLines } from './traffic/line-feed.ts'
 export { HELD_LINES } from './traffic/read-source.ts'
 export { sourcesOf, type TrafficSource } from './traffic/source.ts'
+export { type UsageOptions, usageOf } from './usage/usage.ts'
+export type { CallerUsage, UsageDay } from './usage/usage-day.ts'

@@ -1,3 +1,5 @@
+export type { Advice, AdviceKind } from './advise/advice.ts'
+export { adviseRulebook } from './advise/advise.ts'
 export { type ExportOptions, type ExportTargetName, exportRules, exportTargets } from './exports/export.ts'
 export type { Exported, ExportNote } from './exports/target.ts'
 export { rulebookSchema } from './json-schema.ts'

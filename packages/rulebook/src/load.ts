@@ -29,10 +29,16 @@ export async function loadRulebook(
  * @example
  * const rules = compile(parseRulebook(await readRulebook(['rules/'])))
  */
-export function parseRulebook(
+export function parseRulebook(read: RulebookFiles, options: LoadOptions = {}): readonly Domain[] {
+  const { files, problems } = ruleFilesOf(read, options)
+  return rulebookOf(files, problems)
+}
+
+/** The rules of each file, with their places, and the problems of files that could not be taken apart. */
+export function ruleFilesOf(
   { files, problems }: RulebookFiles,
-  options: LoadOptions = {},
-): readonly Domain[] {
+  options: LoadOptions,
+): { readonly files: readonly RuleFile[]; readonly problems: readonly FileProblem[] } {
   checkOptions(options, OPTIONS)
   const all = [...problems]
   const parsed: RuleFile[] = []
@@ -44,7 +50,7 @@ export function parseRulebook(
       for (const problem of error.problems) all.push(problem)
     }
   }
-  return rulebookOf(parsed, all)
+  return { files: parsed, problems: all }
 }
 
 /**
@@ -67,8 +73,12 @@ function textOf(bytes: Uint8Array, file: string): string {
   }
 }
 
-/** @param unread problems of files that could not be taken apart */
-function rulebookOf(files: readonly RuleFile[], unread: readonly FileProblem[]): Domain[] {
+/**
+ * The domains of all files together.
+ * @param unread problems of files that could not be taken apart
+ * @throws RulebookError with every mistake in them, and between them
+ */
+export function rulebookOf(files: readonly RuleFile[], unread: readonly FileProblem[]): Domain[] {
   const between = lint(files, unread.length === 0)
   const problems = files.flatMap((file) =>
     inOrder([...file.problems, ...between.filter((problem) => problem.file === file.source.file)]),

@@ -1,4 +1,5 @@
-import { descriptorsFrom, type SimulationReport, simulateTraffic } from '@sluice/lab'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { descriptorsFrom, ReportTally, reportPage, type SimulationReport, simulateTraffic } from '@sluice/lab'
 import type { Domain } from '@sluice/limiter/rules'
 import { type Command, defineCommand, type Values } from '../command.ts'
 import { simulationText } from '../lab/simulation-text.ts'
@@ -55,6 +56,11 @@ export const simulate: Command = defineCommand({
     ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
     format: { type: 'string', value: 'FORMAT', choices: ['text', 'json'], help: 'text (default) or json' },
+    report: {
+      type: 'string',
+      value: 'FILE',
+      help: 'also writes a page with curves, one file that opens offline',
+    },
   },
   notes: NOTES,
   async run(operands, values, io) {
@@ -63,8 +69,10 @@ export const simulate: Command = defineCommand({
     const { domains, rules } = await loadRules(paths, values, io)
     const domain = chooseDomain(domains, values.domain, '--domain')
     checkReplayable(domain, values)
+    if (values.report !== undefined) checkWritable(values.report)
     const traffic = openTraffic(logs, values, io)
     try {
+      const tally = values.report === undefined ? undefined : new ReportTally()
       const cost = values['cost-column']?.split('+')
       const report = await simulateTraffic(traffic.sources, {
         ...traffic.options,
@@ -72,8 +80,13 @@ export const simulate: Command = defineCommand({
         domain,
         descriptors,
         cost,
+        onFate: tally?.add,
       })
       traffic.stop()
+      if (tally !== undefined) {
+        const about = { traffic: traffic.name, domain: domain.name }
+        writeFileSync(values.report!, reportPage(tally.figures(report, about)))
+      }
       io.stdout.write(
         values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : simulationText(report),
       )
@@ -85,6 +98,15 @@ export const simulate: Command = defineCommand({
     }
   },
 })
+
+/** Whether the page can be written is seen before the log is read, which may take long. @throws UsageError */
+function checkWritable(path: string): void {
+  try {
+    closeSync(openSync(path, 'a'))
+  } catch (error) {
+    throw new UsageError(`cannot write ${path}: ${(error as Error).message}`)
+  }
+}
 
 /** The logs are what `--log` names, and operands that are no rules. @throws UsageError */
 function rulesAndLogs(

@@ -1,4 +1,5 @@
 import { ipKey } from '@sluice/limiter/address'
+import type { StatedFigures } from '@sluice/limiter/algorithms'
 import {
   createEngine,
   type Decision,
@@ -59,8 +60,8 @@ export interface Fate {
   readonly refusedBy: Step | undefined
   /** Rules that share a state are one step. */
   readonly steps: readonly Step[]
-  /** Of each step: whether it alone would admit the request. */
-  readonly figures: readonly { readonly allowed: boolean }[]
+  /** Of each step: what it alone says. */
+  readonly figures: readonly StatedFigures[]
 }
 
 /** Decides requests of the past, each at its own time. */

@@ -2,7 +2,7 @@ import type { Domain, Matched } from '@sluice/limiter/rules'
 import { type LineOptions, ReadCounts } from '../traffic/read-source.ts'
 import { readTraffic } from '../traffic/read-traffic.ts'
 import type { TrafficSource } from '../traffic/source.ts'
-import { Decider, matchPast, type Questions } from './decider.ts'
+import { Decider, type Fate, matchPast, type Questions } from './decider.ts'
 import { policyNames } from './policy-names.ts'
 import type { SimulationReport } from './report.ts'
 import { SimulationTally } from './tally.ts'
@@ -14,6 +14,8 @@ export type TrafficOptions = Pick<LineOptions<object>, 'format' | 'fields' | 'co
 export interface SimulateOptions extends TrafficOptions, Omit<Questions, 'domain'> {
   /** One of the rules'. */
   readonly domain: Domain
+  /** Is called with what became of each request, in the order of their times. `at`: microseconds since the epoch. */
+  readonly onFate?: ((fate: Fate, at: number) => void) | undefined
 }
 
 /**
@@ -25,7 +27,7 @@ export interface SimulateOptions extends TrafficOptions, Omit<Questions, 'domain
  */
 export async function simulateTraffic(
   sources: readonly TrafficSource[],
-  { rules, domain, descriptors, ...traffic }: SimulateOptions,
+  { rules, domain, descriptors, onFate, ...traffic }: SimulateOptions,
 ): Promise<SimulationReport> {
   const questions: Questions = { rules, domain: domain.name, descriptors }
   const decider = new Decider()
@@ -40,7 +42,9 @@ export async function simulateTraffic(
   for await (const { length, at, duration, made } of readTraffic(sources, options, counts)) {
     for (let i = 0; i < length; i++) {
       const { steps, missing } = made[i]!
-      tally.add(decider.decide(steps, at[i]!, duration[i]!), missing)
+      const fate = decider.decide(steps, at[i]!, duration[i]!)
+      tally.add(fate, missing)
+      onFate?.(fate, at[i]!)
     }
   }
   return { ...readSummary(counts), policies: tally.reports() }
