@@ -21,7 +21,7 @@ const BUDGETS = {
       ],
       '. : createLimiter': [21_200, { '': ['createLimiter'] }],
       'stores/memory: MemoryStore': [9_900, { 'stores/memory': ['MemoryStore'] }],
-      'stores/redis: RedisStore': [25_000, { 'stores/redis': ['RedisStore'] }],
+      'stores/redis: RedisStore': [26_500, { 'stores/redis': ['RedisStore'] }],
       'queue: createQueue': [8_000, { queue: ['createQueue'] }],
       'pipeline: createPipeline': [21_500, { pipeline: ['createPipeline'] }],
       'adapters/hono: rateLimit': [43_900, { 'adapters/hono': ['rateLimit'] }],
