@@ -71,6 +71,7 @@ export class OutboundCalls implements CallKeeper, Judge {
     const { priority, maxWaitMs = this.#options.maxWaitMs ?? 60_000 } = options
     if (!(maxWaitMs >= 0)) throw new TypeError('limits.maxWaitMs must be milliseconds, 0 or more')
     const { allowance, steps, cost } = this.#destinations.find(request, options, this.turns.now())
+    if (this.#options.weightOf !== undefined) this.weightOf(allowance.flow) // here its error is the call's
     const { fallback, usage } = allowance.route.destination
     const isKept = fallback !== undefined || usage !== undefined
     return {
@@ -121,7 +122,10 @@ export class OutboundCalls implements CallKeeper, Judge {
   }
 
   weightOf(flow: string): number {
-    return this.#options.weightOf?.(flow) ?? 1
+    const weight = this.#options.weightOf?.(flow) ?? 1
+    if (!(weight > 0 && weight < Number.POSITIVE_INFINITY))
+      throw new TypeError(`weightOf must give a number above 0, not ${weight}`)
+    return weight
   }
 
   serve(call: OutboundCall, decision: Decision): void {

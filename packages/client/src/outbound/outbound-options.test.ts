@@ -67,6 +67,13 @@ it('a function that reads answers may fail: its call does, and the next one find
   expect(await Promise.all(answers)).toEqual([undefined, 'RangeError: mine', undefined])
 })
 
+it.each([[0], [-1], [Number.NaN], [Number.POSITIVE_INFINITY]])('a weight of %d is none', async (weight) => {
+  const { limited } = fakeWorld()
+  await expect(limited({ weightOf: () => weight })(API)).rejects.toThrow(
+    `weightOf must give a number above 0, not ${weight}`,
+  )
+})
+
 describe('maxWaitMs', () => {
   it('of 0 lets no call wait; without end lets it wait until its turn', async () => {
     const { limited, limiterOf, arrivals, run } = fakeWorld()

@@ -70,7 +70,7 @@ export interface OutboundOptions {
   readonly maxWaiting?: number
   /** Of them, for one key and the same limits. Default: all. */
   readonly maxWaitingPerKey?: number
-  /** How much a key gets beside others, where they share a limit. Default 1. */
+  /** How much a key gets beside others, where they share a limit: a number above 0. Default 1. */
   readonly weightOf?: (key: string) => number
   /** `even` spreads what an answer leaves over the time until it is new again. Default `asap`. */
   readonly pace?: 'asap' | 'even'
