@@ -28,6 +28,26 @@ const LOGIN = {
 afterEach(() => register.clear())
 
 describe('instruments of an app', () => {
+  test('count what becomes of calls to others, each destination up to a bound', async () => {
+    const registry = new Registry()
+    const { observe } = createInstruments({ registry })
+    const retried = { type: 'call-retried', tries: 1, waitMs: 5 } as const
+    for (let i = 0; i < 1_005; i++) observe({ ...retried, destination: `https://${i}.example` })
+    observe({ ...retried, destination: 'https://7.example' })
+    observe({ type: 'call-given-up', destination: 'https://7.example', tries: 3, reason: 'tries' })
+    observe({ type: 'call-refused', destination: 'https://7.example', reason: 'full' })
+    observe({ type: 'call-waited', destination: 'https://7.example', ms: 3 })
+    observe({ type: 'destination-paused', destination: 'https://7.example', ms: 3 })
+    const text = await registry.metrics()
+    const counted = (labels: string): string | undefined =>
+      text.split('\n').find((line) => line.includes(labels))
+    expect(counted('"https://7.example",outcome="retried"')).toMatch(/ 2$/)
+    for (const outcome of ['given_up', 'refused', 'waited'])
+      expect(counted(`"https://7.example",outcome="${outcome}"`)).toMatch(/ 1$/)
+    expect(counted('sluice_call_pauses_total{')).toMatch(/ 1$/)
+    expect(counted('destination="others",outcome="retried"')).toMatch(/ 5$/)
+  })
+
   test('count what limiters, pipelines and middleware decide, in the app’s own registry', async () => {
     const registry = new Registry()
     const { observe } = createInstruments({ registry })

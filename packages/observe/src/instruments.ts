@@ -4,6 +4,7 @@ import { checkOptions, having, type OptionCheck, objectOf } from '@sluice/limite
 import { type Store, storeCheck } from '@sluice/limiter/stores/store'
 import type { OpenMetricsContentType, Registry } from 'prom-client'
 import { BreakerWatch } from './breaker-watch.ts'
+import { reportCalls } from './metrics/call-metrics.ts'
 import { reportDurations } from './metrics/duration-metrics.ts'
 import { reportDecisions } from './metrics/policy-metrics.ts'
 import { reportStore } from './metrics/store-metrics.ts'
@@ -72,5 +73,5 @@ function metricsOf(
   reportDecisions(tallies, registers)
   // The breaker is not made to look: requests do, and nobody else is waiting.
   const fails = async (): Promise<boolean> => (stores.fallback?.state ?? 'closed') !== 'closed'
-  return [reportDurations(registers, ['app']), reportStore(stores, registers, fails)]
+  return [reportDurations(registers, ['app']), reportStore(stores, registers, fails), reportCalls(registers)]
 }
