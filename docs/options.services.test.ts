@@ -243,6 +243,7 @@ const CALLS: Readonly<Record<string, (made: Made, options: Options) => unknown>>
   FallbackStore: ({ FallbackStore }, options) => new FallbackStore(store, options),
   PrefetchStore: ({ PrefetchStore }, options) => new PrefetchStore(store, options),
   loadRulebook: ({ loadRulebook }, options) => loadRulebook([], options),
+  adviseRulebook: ({ adviseRulebook }, options) => adviseRulebook([], options),
   matchRequest: ({ matchRequest }, request) => matchRequest(rules, 'shop', request),
   matchLimit: ({ matchLimit }, request) =>
     matchLimit(limited, limited.domains.get('shop')!.limits[0]!, request),
