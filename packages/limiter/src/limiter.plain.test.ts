@@ -29,6 +29,17 @@ function general(store: MemoryStore): Store<false> {
   }
 }
 
+it('asks a store that overrides decide, whatever short forms it inherits', () => {
+  class Closed extends MemoryStore {
+    override decide(...asked: Parameters<MemoryStore['decide']>): ReturnType<MemoryStore['decide']> {
+      return { ...super.decide(...asked), allowed: false }
+    }
+  }
+  const policies = { p: { algorithm: 'gcra', limit: 5, period: '1s' } } as const
+  const limiter = createLimiter({ policies, store: new Closed() })
+  expect([limiter.check('a').allowed, limiter.allow('a')]).toEqual([false, false])
+})
+
 describe(`a limiter whose store has short forms (SLUICE_SEED=${SEED})`, () => {
   it.each([1, 2, 3])('decides as one whose store has none, with %i policies', (count) => {
     const policy = fc.record({

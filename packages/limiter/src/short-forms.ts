@@ -3,6 +3,7 @@ import { type DecisionBy, givenCost, type ShortForms, type ShortParts } from './
 import { andThen, type MaybePromise } from './maybe-promise.ts'
 import { isListening } from './observe/events.ts'
 import { joinedKey } from './policy-steps.ts'
+import type { Store } from './stores/store.ts'
 
 /**
  * `check` and `allow` without steps, outcomes and their lists, where the store offers that and the policies allow it:
@@ -17,7 +18,7 @@ export function shortForms<Async extends boolean>({
 }: ShortParts<Async>): ShortForms<Async> {
   const { plain } = steps
   const { decisionOfOne, admits } = store
-  if (plain === undefined || decisionOfOne === undefined || admits === undefined) return {}
+  if (plain === undefined || decisionOfOne === undefined || admits === undefined || !isWhole(store)) return {}
   const [only] = plain
   const short: ShortForms<Async>['check'] = (key, options) => {
     const cost = givenCost(options)
@@ -34,4 +35,15 @@ export function shortForms<Async extends boolean>({
       : andThen<DecisionBy<string, Async>, boolean, Async>(check(key, options), ({ allowed }) => allowed)
   }
   return { ...(plain.length === 1 && { check: short }), ...(observe === undefined && { allow }) }
+}
+
+/** Whether the short forms belong to the store's `decide`: who overrides that one alone means every decision. */
+function isWhole(store: Store<boolean>): boolean {
+  return !store.async && ownerOf(store, 'decide') === ownerOf(store, 'decisionOfOne')
+}
+
+function ownerOf(store: object, name: string): object | null {
+  let owner: object | null = store
+  while (owner !== null && !Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner)
+  return owner
 }

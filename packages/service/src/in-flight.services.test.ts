@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Bounds } from './bounds.ts'
+import type {} from './in-flight.ts'
 import { bench, type ServiceBench } from './testing.ts'
 
 const RULES = 'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: hour, requests_per_unit: 9 } }]\n'
@@ -51,7 +52,10 @@ test('OF-44: at the bound of bytes in flight a request is refused, and batches l
     expect(refused).toContain('application/problem+json')
   })
   expect((await check(url)).status).toBe(200)
-  for (let i = 0; i < 4; i++) await asking('/v1/check', 1_000)
+  for (let held = 2; held <= 5; held++) {
+    await asking('/v1/check', 1_000)
+    await vi.waitFor(() => expect(service.http.requestsInFlight()).toBe(held))
+  }
   await vi.waitFor(async () => expect((await check(url)).status).toBe(503))
   holding.destroy()
   await vi.waitFor(async () => expect((await check(url)).status).toBe(200))
