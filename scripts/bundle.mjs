@@ -76,7 +76,7 @@ async function bundlePage(input, target, name, format) {
 
 /** With those of the curves, and the colours of all pages. */
 function writeStyles(target, styles) {
-  const files = ['node_modules/uplot/dist/uPlot.min.css', `${PAGES}/colors.css`, `${PAGES}/${styles}`]
+  const files = ['node_modules/uplot/dist/uPlot.min.css', `${PAGES}/base.css`, `${PAGES}/${styles}`]
   writeFileSync(target, files.map((file) => readFileSync(file, 'utf8')).join('\n'))
 }
 

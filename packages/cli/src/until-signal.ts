@@ -1,14 +1,24 @@
 import type { Io } from './io.ts'
 
-/** Resolves when the process is asked to end: SIGINT (Ctrl-C) or SIGTERM. */
+/**
+ * Calls `leave` each time the process is asked to end: SIGINT (Ctrl-C) or SIGTERM.
+ * @returns what ends that
+ */
+export function onSignals(io: Io, leave: () => void): () => void {
+  io.on('SIGINT', leave)
+  io.on('SIGTERM', leave)
+  return () => {
+    io.off('SIGINT', leave)
+    io.off('SIGTERM', leave)
+  }
+}
+
+/** Resolves when the process is asked to end. */
 export function untilSignal(io: Io): Promise<void> {
   return new Promise((resolve) => {
-    const stop = (): void => {
-      io.off('SIGINT', stop)
-      io.off('SIGTERM', stop)
+    const end = onSignals(io, () => {
+      end()
       resolve()
-    }
-    io.on('SIGINT', stop)
-    io.on('SIGTERM', stop)
+    })
   })
 }

@@ -139,6 +139,7 @@ export interface ShortParts<Async extends boolean> {
   readonly steps: PolicySteps
   readonly observe: Observer | undefined
   readonly check: Limiter<string, Async, string>['check']
+  readonly allow: Limiter<string, Async, string>['allow']
 }
 
 export type ShortForms<Async extends boolean> = Partial<
@@ -188,14 +189,15 @@ export function limiterOf<Async extends boolean>(
 
   const check: Limiter<string, Async, string>['check'] = (key, options) =>
     decide(name, steps.of(key, givenCost(options)), false)
+  const allow: Limiter<string, Async, string>['allow'] = (key, options) =>
+    andThen<DecisionBy<string, Async>, boolean, Async>(check(key, options), ({ allowed }) => allowed)
   return {
     name,
     policies,
     engine,
     match: (key, options) => steps.of(key, givenCost(options)),
     check,
-    allow: (key, options) =>
-      andThen<DecisionBy<string, Async>, boolean, Async>(check(key, options), ({ allowed }) => allowed),
+    allow,
     limitOrThrow: (key, options) =>
       andThen<DecisionBy<string, Async>, DecisionBy<string, Async>, Async>(
         decide(name, steps.of(key, givenCost(options)), false),
@@ -223,7 +225,7 @@ export function limiterOf<Async extends boolean>(
     reset: (key) => engine.reset(steps.some(key as Key | Keys, 0)),
     block: (key, duration) => engine.block(steps.some(key as Key | Keys, 1), duration),
     unblock: (key) => engine.block(steps.some(key as Key | Keys, 1), 0),
-    ...kind.short?.({ name, store, steps, observe, check }),
+    ...kind.short?.({ name, store, steps, observe, check, allow }),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Decision } from './core/decide/decision.ts'
 import { type DecisionBy, givenCost, type ShortForms, type ShortParts } from './limiter-of.ts'
-import { andThen, type MaybePromise } from './maybe-promise.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import { isListening } from './observe/events.ts'
 import { joinedKey } from './policy-steps.ts'
 import type { Store } from './stores/store.ts'
@@ -15,12 +15,13 @@ export function shortForms<Async extends boolean>({
   steps,
   observe,
   check,
+  allow,
 }: ShortParts<Async>): ShortForms<Async> {
   const { plain } = steps
   const { decisionOfOne, admits } = store
   if (plain === undefined || decisionOfOne === undefined || admits === undefined || !isWhole(store)) return {}
   const [only] = plain
-  const short: ShortForms<Async>['check'] = (key, options) => {
+  const shortCheck: ShortForms<Async>['check'] = (key, options) => {
     const cost = givenCost(options)
     if (typeof cost !== 'number') return check(key, options)
     const decision: Decision = decisionOfOne.call(store, only!, joinedKey(key, 'key'), cost, false)
@@ -28,13 +29,15 @@ export function shortForms<Async extends boolean>({
       observe({ type: 'decided', domain: name, decision, peek: false })
     return decision as MaybePromise<DecisionBy<string, Async>, Async>
   }
-  const allow: ShortForms<Async>['allow'] = (key, options) => {
+  const shortAllow: ShortForms<Async>['allow'] = (key, options) => {
     const cost = givenCost(options)
-    return typeof cost === 'number'
-      ? (admits.call(store, plain, joinedKey(key, 'key'), cost) as MaybePromise<boolean, Async>)
-      : andThen<DecisionBy<string, Async>, boolean, Async>(check(key, options), ({ allowed }) => allowed)
+    if (typeof cost !== 'number') return allow(key, options)
+    return admits.call(store, plain, joinedKey(key, 'key'), cost) as MaybePromise<boolean, Async>
   }
-  return { ...(plain.length === 1 && { check: short }), ...(observe === undefined && { allow }) }
+  return {
+    ...(plain.length === 1 && { check: shortCheck }),
+    ...(observe === undefined && { allow: shortAllow }),
+  }
 }
 
 /** Whether the short forms belong to the store's `decide`: who overrides that one alone means every decision. */

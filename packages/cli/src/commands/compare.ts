@@ -1,10 +1,10 @@
 import { type Comparison, compareRules, descriptorsFrom, type RulesOfDomain } from '@sluice/lab'
-import { ticksOf } from '@sluice/limiter/time'
 import { type Command, defineCommand, type Values } from '../command.ts'
 import type { Io } from '../io.ts'
 import { comparisonMarkdown } from '../lab/comparison-markdown.ts'
 import { shareOrCount } from '../lab/share.ts'
 import { openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
+import { millisecondsIn } from '../numbers.ts'
 import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
 import { secretOf } from '../secrets.ts'
 import { shadowReport } from '../shadow/shadow-figures.ts'
@@ -119,16 +119,12 @@ async function compareLive(
 
 /** @throws UsageError */
 function hoursOf(text: string): number {
-  try {
-    return text === '0' ? 0 : ticksOf(text) / TICKS_PER_HOUR
-  } catch {
-    throw new UsageError(
-      `--min-data must be a duration such as 48h, not ${JSON.stringify(text.slice(0, 80))}`,
-    )
-  }
+  const ms = text === '0' ? 0 : millisecondsIn(text)
+  if (ms !== undefined) return ms / MS_PER_HOUR
+  throw new UsageError(`--min-data must be a duration such as 48h, not ${JSON.stringify(text.slice(0, 80))}`)
 }
 
-const TICKS_PER_HOUR = 3_600_000_000
+const MS_PER_HOUR = 3_600_000
 
 function isTooMuch(
   { newlyDenied, requests }: Comparison,

@@ -15,10 +15,11 @@ import { unknownName } from '../arguments.ts'
 import { type Command, defineCommand } from '../command.ts'
 import { drillTextOf, problemsIn } from '../drill/drill-text.ts'
 import type { Io } from '../io.ts'
-import { timeIn } from '../load/numbers.ts'
+import { timeIn } from '../numbers.ts'
 import { type RedisAddress, readRedisUrl } from '../redis-url.ts'
 import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
 import { storeUrl } from '../stores.ts'
+import { onSignals } from '../until-signal.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Lets the store of a limiter fail, and compares what it does with what its rules state. */
@@ -96,8 +97,7 @@ differs from what it states.`,
     const failures = failuresIn(values.failure, values.restart)
     const leaving = new AbortController()
     const leave = (): void => leaving.abort()
-    io.on('SIGINT', leave)
-    io.on('SIGTERM', leave)
+    const endSignals = onSignals(io, leave)
     const prefix = `drill${randomBytes(4).toString('hex')}-`
     let keys = randomBytes(2).readUInt16LE()
     try {
@@ -128,8 +128,7 @@ differs from what it states.`,
       )
       return problems.length > 0 ? 1 : 0
     } finally {
-      io.off('SIGINT', leave)
-      io.off('SIGTERM', leave)
+      endSignals()
     }
   },
 })

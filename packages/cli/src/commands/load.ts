@@ -31,9 +31,10 @@ import { type Command, defineCommand, type ExitCode } from '../command.ts'
 import type { Io } from '../io.ts'
 import { openTraffic } from '../lab/traffic.ts'
 import { LOAD_OPTIONS, type LoadValues } from '../load/load-options.ts'
-import { millisecondsIn, numberIn, quotaIn, timeIn } from '../load/numbers.ts'
 import { breachesIn, faultsTextOf, loadTextOf, rulesTextOf } from '../load/reports.ts'
+import { millisecondsIn, numberIn, quotaIn, timeIn } from '../numbers.ts'
 import { chooseDomain, loadRules } from '../rules.ts'
+import { onSignals } from '../until-signal.ts'
 import { UsageError } from '../usage-error.ts'
 
 const HOUR_MS = 3_600_000
@@ -76,14 +77,12 @@ ends it.`,
       leaving.abort()
       void sender.stop()
     }
-    io.on('SIGINT', leave)
-    io.on('SIGTERM', leave)
+    const endSignals = onSignals(io, leave)
     try {
       const run = values.rules !== undefined ? rulesRun : values['find-faults'] ? faultsRun : loadRun
       return await run({ target, template, sender, signal: leaving.signal, values, io })
     } finally {
-      io.off('SIGINT', leave)
-      io.off('SIGTERM', leave)
+      endSignals()
       await sender.stop()
     }
   },

@@ -6,6 +6,7 @@ import { secretOf } from '../secrets.ts'
 import { adminUrl, DEFAULT_ADDRESS } from '../top/admin-address.ts'
 import { frameOf } from '../top/frame.ts'
 import { type FollowedNode, followNode } from '../top/node-stream.ts'
+import { onSignals } from '../until-signal.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Keys that are merged of several nodes. */
@@ -31,8 +32,7 @@ Without a terminal it prints once. SIGINT (Ctrl-C) ends it.`,
     const screen = once !== true && io.stdout.isTTY === true
     const leaving = new AbortController()
     const leave = (): void => leaving.abort()
-    io.on('SIGINT', leave)
-    io.on('SIGTERM', leave)
+    const endSignals = onSignals(io, leave)
     if (screen) io.stdout.write(SCREEN.begin)
     try {
       await follow(addresses, token, leaving, async (nodes) => {
@@ -42,8 +42,7 @@ Without a terminal it prints once. SIGINT (Ctrl-C) ends it.`,
       })
     } finally {
       if (screen) io.stdout.write(SCREEN.end)
-      io.off('SIGINT', leave)
-      io.off('SIGTERM', leave)
+      endSignals()
     }
     return 0
   },

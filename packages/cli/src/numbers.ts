@@ -1,5 +1,5 @@
 import { ticksOf } from '@sluice/limiter/time'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from './usage-error.ts'
 
 /** A number of an option, of a range. @throws UsageError */
 export function numberIn(
