@@ -82,10 +82,12 @@ export function createOperations(parts: OperationParts): Operations {
     answered(question, began, layer)
     return given
   }
-  /** Goes on at the end of this turn, within the request that is served now. */
+  /** Goes on at the end of this turn, within the request that is served now; at once where that saves nothing. */
   const atTurnEnd = async <T>(go: () => T): Promise<T> => {
+    const end = turn.ended()
+    if (end === undefined) return go()
     const inRequest = carry?.()
-    await turn.ended()
+    await end
     return inRequest === undefined ? go() : inRequest(go)
   }
   // A store outside this process gathers what is asked by itself.
