@@ -31,9 +31,19 @@ if (process.argv[2] === 'fastify') {
   const { definitions, serviceOf } = await import(new URL('dist/grpc/definitions.js', service))
   const server = new Server({ 'grpc.enable_channelz': 0 })
   const current_limit = { requests_per_unit: 1_000_000, unit: 3 }
-  const status = { code: 1, current_limit, limit_remaining: 999_999, duration_until_reset: { seconds: 1, nanos: 0 } }
+  const status = {
+    code: 1,
+    current_limit,
+    limit_remaining: 999_999,
+    duration_until_reset: { seconds: 1, nanos: 0 },
+  }
   const headers = Object.entries(ANSWER.headers).map(([key, value]) => ({ key, value }))
-  const answer = { overall_code: 1, statuses: [status], response_headers_to_add: headers, request_headers_to_add: [] }
+  const answer = {
+    overall_code: 1,
+    statuses: [status],
+    response_headers_to_add: headers,
+    request_headers_to_add: [],
+  }
   server.addService(serviceOf(definitions(), 'envoy.service.ratelimit.v3.RateLimitService'), {
     ShouldRateLimit: ({ request }, reply) => reply(null, request.descriptors.length > 0 ? answer : {}),
   })

@@ -38,8 +38,11 @@ function tableOf({ head, columns, turned = false }, measured) {
   }
   const titles = [...new Set([...rows.values()].flatMap((cells) => [...cells.keys()]))]
   const lines = [...rows].map(([row, cells]) => [row, ...titles.map((title) => shown(cells.get(title)))])
-  const widths = [head, ...titles].map((title, i) => Math.max(title.length, ...lines.map((line) => line[i].length)))
-  const line = (cells) => `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`
+  const widths = [head, ...titles].map((title, i) =>
+    Math.max(title.length, ...lines.map((line) => line[i].length)),
+  )
+  const line = (cells) =>
+    `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`
   const rule = `| ${widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`
   return [line([head, ...titles]), rule, ...lines.map(line)].join('\n')
 }

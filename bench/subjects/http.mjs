@@ -40,7 +40,8 @@ export async function run(scenario, candidate) {
   const server = await served(candidate, rules(isDenied ? 1 : 1_000_000))
   const pool = new Pool(/http:\/\/[\d.:]+/.exec(server.text)[0], { connections })
   const ask = async (i) => {
-    const body = batch > 0 ? Array.from({ length: batch }, (_, j) => questionOf(i * batch + j)) : questionOf(i)
+    const body =
+      batch > 0 ? Array.from({ length: batch }, (_, j) => questionOf(i * batch + j)) : questionOf(i)
     const answer = await pool.request({
       path: batch > 0 ? '/v1/check/batch' : '/v1/check',
       method: 'POST',
@@ -51,7 +52,13 @@ export async function run(scenario, candidate) {
     if (answer.statusCode !== 200) throw new Error(`${candidate} answered ${answer.statusCode}`)
   }
   try {
-    return await measured(server.pid, connections, Math.ceil(REQUESTS / Math.max(1, batch / 4)), ask, batch || 1)
+    return await measured(
+      server.pid,
+      connections,
+      Math.ceil(REQUESTS / Math.max(1, batch / 4)),
+      ask,
+      batch || 1,
+    )
   } finally {
     server.stop()
     await pool.destroy()

@@ -113,8 +113,11 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     return found
   }
   // Respond: what the client sees.
+  const isPlain = Object.keys(respond).every((name) => name === 'dialect') // then no copy is made for each answer
   const respondTo = (decision: Decision, matched: Matched, cost = 1): Reply => {
-    const options = { ...respond, cost, nowMs: wallClock() }
+    const options: Omit<RespondOptions, 'dialect'> = isPlain
+      ? { cost, nowMs: wallClock() }
+      : { ...respond, cost, nowMs: wallClock() }
     const response = responseTo(
       decision,
       dialect,

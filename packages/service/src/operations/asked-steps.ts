@@ -79,7 +79,8 @@ export function askedSteps(
     let place = steps.length === 0 ? -1 : steps.findIndex((other) => isSameState(other.step, step))
     if (place < 0) {
       const held = holdsSlots(step) ? { chargeId: newChargeId() } : undefined
-      place = steps.push({ step: { ...step, ...held, cost: charged }, looks: false, refund: 0, own: 0 }) - 1
+      const own = held === undefined && step.cost === charged ? step : { ...step, ...held, cost: charged }
+      place = steps.push({ step: own, looks: false, refund: 0, own: 0 }) - 1
     } else {
       const { step: before } = steps[place]!
       steps[place]!.step = { ...before, cost: Math.min(Number.MAX_SAFE_INTEGER, before.cost + charged) }

@@ -1,4 +1,4 @@
-import { chargedAt, type Decision, decisionOf, type Outcome, type Step } from '@sluice/limiter/decide'
+import { chargedAt, decisionOf, type Outcome, type Step } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
 import { type Pipeline, type Reply, UnknownDomain } from '@sluice/limiter/pipeline'
 import type { MatchedDescriptors, MatchedLimit } from '@sluice/limiter/rules'
@@ -161,8 +161,10 @@ export function descriptorDecider(
             left(),
           )
     if (known) observe({ type: 'answered', domain, ms: performance.now() - began, layer: 'edge' })
+    const { response } = pipeline.respond(decision, matched, cost)
     return {
-      ...replyTo(pipeline, question, matched, decision),
+      decision,
+      response,
       known,
       at: outcome.at,
       results: statuses.map(({ limit, place, cost: units, refund: isRefund }) => {
@@ -207,14 +209,4 @@ function match(
     const statuses = descriptors.map(() => ({ step: -1 }))
     return { matched: { steps: NOTHING, missing: [], statuses }, known: false }
   }
-}
-
-function replyTo(
-  pipeline: Pipeline<boolean>,
-  { cost }: DescriptorQuestion,
-  matched: MatchedDescriptors,
-  decision: Decision,
-): Pick<Reply, 'decision' | 'response'> {
-  const { response } = pipeline.respond(decision, matched, cost)
-  return { decision, response }
 }
