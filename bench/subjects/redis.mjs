@@ -27,6 +27,8 @@ export const scenarios = {
   },
 }
 
+export const tables = [{ head: 'us', columns: Object.keys(scenarios) }]
+
 /** A server of its own, that all candidates use one after the other. Its processes find it by their environment. */
 export async function start() {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))

@@ -38,7 +38,7 @@ export function batchRoute(
       if (!answered.decision.allowed && !peek) refusals.push(answered.decision)
       return answerText(answered)
     }
-    const answer = async (readings: readonly Reading[]): Promise<string> => {
+    const answer = async (readings: readonly ReadItem[]): Promise<string> => {
       const questions = readings.filter((reading) => 'domain' in reading)
       const answers = await within(() => operations.checkEach(questions, peek))
       let next = 0
@@ -67,9 +67,9 @@ export function batchRoute(
 }
 
 /** A question, or why an item is none. */
-type Reading = Question | Unanswered
+type ReadItem = Question | Unanswered
 
-function readingOf(item: unknown, bounds: Bounds): Reading {
+function readingOf(item: unknown, bounds: Bounds): ReadItem {
   try {
     return readQuestion(item, bounds, 'the request')
   } catch (error) {
@@ -83,14 +83,14 @@ function readingOf(item: unknown, bounds: Bounds): Reading {
  */
 async function* inTurns(
   items: readonly unknown[],
-  read: (item: unknown) => Reading,
-  answer: (readings: readonly Reading[]) => Promise<string>,
+  read: (item: unknown) => ReadItem,
+  answer: (readings: readonly ReadItem[]) => Promise<string>,
   ending: () => Promise<void>,
 ): AsyncGenerator<string> {
   let before = '['
   const turns = new Turns()
   for (let next = 0; next < items.length; await turns.next()) {
-    const readings: Reading[] = []
+    const readings: ReadItem[] = []
     do readings.push(read(items[next++]))
     while (next < items.length && readings.length < MOST_AT_ONCE && !turns.over)
     yield before + (await answer(readings))
