@@ -75,7 +75,7 @@ describe('the program', () => {
     child.stdout.on('data', (chunk) => {
       shown += chunk
     })
-    await vi.waitFor(() => expect(shown).toContain('/v1/rules'), 20_000)
+    await vi.waitFor(() => expect(shown).toContain('/v1/rules'), 60_000)
     child.stdin.write('\x03')
     await closed
     expect(shown).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: http listens at http/m)

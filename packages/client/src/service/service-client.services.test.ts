@@ -5,11 +5,11 @@ import type { Event } from '@sluice/limiter/events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   Cleanup,
-  freePort,
   type Program,
   ROOT,
   startProgram,
 } from '../../../cli/src/serve/proxies/processes.test-support.ts'
+import { freePort } from '../../../limiter/src/free-port.test-support.ts'
 import { createServiceClient } from './service-client.ts'
 import type { ServiceClientOptions } from './service-client-options.ts'
 import type { ServiceClient } from './service-verbs.ts'

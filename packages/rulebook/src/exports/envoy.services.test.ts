@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { freePort } from '../../../limiter/src/free-port.test-support.ts'
 import {
   agreement,
   ask,
   exported,
-  freePort,
   inFolder,
   oneConnection,
   run,

@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { freePort } from '../../../limiter/src/free-port.test-support.ts'
 import {
   agreement,
   ask,
   exported,
-  freePort,
   inFolder,
   oneConnection,
   run,
@@ -16,7 +16,7 @@ import {
 
 /** HAProxy with the exported limits in front of an application. */
 function behindHaproxy<T>(rulebook: string, body: (port: number, proxied: number) => Promise<T>): Promise<T> {
-  return upstream(500, async (app) => {
+  return upstream(2_000, async (app) => {
     const [port, proxied] = [await freePort(), await freePort()]
     const { text, notes } = exported('haproxy', rulebook, { keys: 1_000 })
     expect(notes.filter(({ exported }) => !exported)).toEqual([])

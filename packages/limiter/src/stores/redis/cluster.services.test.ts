@@ -9,12 +9,18 @@ import { FallbackStore } from '../fallback.ts'
 import { RedisStore } from '../redis.ts'
 import type { Outcome, Step, Store } from '../store.ts'
 import type { RedisClient } from './client.ts'
-import { type ClusterNode, moveSlot, type RedisCluster, startCluster } from './cluster.test-support.ts'
+import {
+  type ClusterNode,
+  failOverSoon,
+  moveSlot,
+  type RedisCluster,
+  startCluster,
+} from './cluster.test-support.ts'
 import { Load } from './load.test-support.ts'
 import { slotOf } from './names.ts'
 
 const VECTORS = new URL('../../../../conformance/vectors/', import.meta.url)
-const PATIENCE = { timeout: 30_000, interval: 20 }
+const PATIENCE = { timeout: 60_000, interval: 20 }
 
 let cluster: RedisCluster
 beforeAll(async () => {
@@ -161,6 +167,7 @@ describe.each([
   ['node-redis', clients['node-redis'], 1],
 ] as const)('a cluster behind %s whose master dies', (_name, connect, victim) => {
   it('is answered for, and exact again when the replica stands in', async () => {
+    await failOverSoon(cluster)
     const redis = new RedisStore({ client: await connect() })
     const store = new FallbackStore(redis, { deadlineMs: 200 })
     const [hit, spared] = [stepOf(1_000_000, keyOf(victim)), stepOf(1_000_000, keyOf(2))]
