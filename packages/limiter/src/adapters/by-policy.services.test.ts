@@ -62,6 +62,7 @@ describe('a key and a cost for each policy, as one decision over Redis', () => {
       rateLimit({
         name: 'gateway',
         store: new RedisStore({ client }),
+        deadlineMs: 60_000,
         policies: POLICIES,
         key: (request) => ({ tenant: request.get('x-tenant'), apiKey: request.get('x-api-key') }),
         cost: (request) => ({ tokens: Number(request.get('x-max-tokens')) }),
@@ -103,6 +104,7 @@ describe('a key and a cost for each policy, as one decision over Redis', () => {
       rateLimit({
         name: 'parts',
         store: new RedisStore({ client }),
+        deadlineMs: 60_000,
         limit: 1,
         period: '1h',
         key: ['ip', 'header:x-tenant', (request, _response, address) => `${request.method} from ${address}`],
