@@ -75,7 +75,7 @@ async function callTogether(processes: number, caller: Caller, server: readonly 
 
 describe('several processes over one Redis', () => {
   it('Acceptance 5.1, 5.6: 8 × 50 calls at 100 a day: the vendor counts 100, and 80 % and 100 % are reported once', async () => {
-    const policies = { budget: { algorithm: 'fixed-window', limit: 100, period: '1d', soft: 0.8 } } as const
+    const policies = { budget: { algorithm: 'fixed-window', limit: 100, period: '365d', soft: 0.8 } } as const
     const { seen, outcomes, events } = await callTogether(
       8,
       { policies, calls: 50, atOnce: 10, onLimit: 'reject' },
@@ -109,7 +109,7 @@ describe('several processes over one Redis', () => {
     await once(silent, 'listening')
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`
     const policies = {
-      tokens: { algorithm: 'fixed-window', limit: 1_000, period: '1d', soft: 0.8 },
+      tokens: { algorithm: 'fixed-window', limit: 1_000, period: '365d', soft: 0.8 },
     } as const
     const caller = startProgram(
       CALLER,
@@ -153,7 +153,7 @@ it('Acceptance 5.7: without Redis limits count in this process by their share, a
   const store = new FallbackStore(new RedisStore({ client }), { localShare: 1 / 4, deadlineMs: 10_000 })
   const limiter = createLimiter({
     store,
-    policies: { paid: { algorithm: 'fixed-window', limit: 100, period: '1d' } },
+    policies: { paid: { algorithm: 'fixed-window', limit: 100, period: '365d' } },
   })
   let sent = 0
   const fetch = outbound(

@@ -117,8 +117,8 @@ const TRANSPORTS: Readonly<
 const limitsOf = (limit: number, extra: object = {}) => {
   const limiter = createLimiter({
     policies: {
-      calls: { algorithm: 'fixed-window', limit, period: '1d' },
-      tokens: { algorithm: 'fixed-window', limit: 10_000, period: '1d' },
+      calls: { algorithm: 'fixed-window', limit, period: '365d' },
+      tokens: { algorithm: 'fixed-window', limit: 10_000, period: '365d' },
     },
   })
   return { limiter, limits: createOutbound({ destinations: [{ limiter, ...extra }], maxWaitMs: 5_000 }) }

@@ -17,7 +17,7 @@ import type { ServiceClient } from './service-verbs.ts'
 const RULES = `
 domain: shop
 limits:
-  - { name: daily, key: [user], limit: 500/day, algorithm: fixed-window, when: { path: /daily } }
+  - { name: daily, key: [user], limit: 500/365d, algorithm: fixed-window, when: { path: /daily } }
   - { name: all, key: [], limit: 1000000/day, when: { path: /all } }
 `
 const PATIENT = { deadlineMs: 30_000 }

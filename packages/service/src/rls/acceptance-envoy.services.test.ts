@@ -158,7 +158,7 @@ descriptors:
       const grpc = `127.0.0.1:${await freePort()}`
       const folder = await rulesFolder({
         'rules.yaml':
-          'domain: d\ndescriptors: [{ key: user, rate_limit: { unit: day, requests_per_unit: 60 } }]',
+          'domain: d\ndescriptors: [{ key: user, rate_limit: { period: 365d, requests_per_unit: 60 } }]',
       })
       closing.push(folder.remove)
       const store = new MemoryStore()
