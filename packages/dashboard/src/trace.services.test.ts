@@ -23,6 +23,7 @@ beforeAll(async () => {
   )
   browser = await launchChromium()
   page = await browser.newPage({ viewport: { width: 1180, height: 900 } })
+  page.setDefaultTimeout(60_000)
 })
 afterAll(async () => {
   await browser?.close()
