@@ -138,12 +138,12 @@ describe('several processes over one Redis', () => {
 
   it('Acceptance 5.5: a 429 to one of four processes holds back all of them', async () => {
     const policies = { rate: { algorithm: 'token-bucket', limit: 40, period: '1s', burst: 1 } } as const
-    const { seen } = await callTogether(4, { policies, forMs: 8_000, atOnce: 3 }, [1_000, 1_000, 40])
+    const { seen } = await callTogether(4, { policies, forMs: 10_000, atOnce: 3 }, [1_000, 1_000, 10])
     // Calls that were on their way, or let go before the refusal was known. Without it there were 120 in these 3 s.
     expect(seen.early).toBeLessThan(60)
     const after = seen.arrivals.filter((at) => at > seen.refusedAt + 3_000)
     // First one by one, and then by 0.7 of what there was: below 40 a second.
-    expect(after.length).toBeGreaterThan(20)
+    expect(after.length).toBeGreaterThan(10)
     const second = after.filter((at) => at < seen.refusedAt + 4_000).length
     expect(second).toBeLessThanOrEqual(34)
   })
