@@ -1,6 +1,6 @@
 import { createLimiter, MemoryStore } from '@sluice/limiter'
 import { createPipeline } from '@sluice/limiter/pipeline'
-import { compile, type LimitOptions } from '@sluice/limiter/rules'
+import { compile } from '@sluice/limiter/rules'
 import { describe, expect, it } from 'vitest'
 import { outboundAdapter } from '../axios.ts'
 import { retrying } from '../retry/retrying.ts'
@@ -19,10 +19,19 @@ const rules = compile([
     descriptors: [],
     limits: [
       {
-        ...{ name: 'budget', key: [], limit: { limit: 5, period: '1m' }, algorithm: 'gcra', cost: 1 },
-        ...{ onLimit: 'deny', mode: 'enforce', onStoreError: 'open', onMissingKey: 'skip' },
-        ...{ exempt: [], overrides: [], replaces: [] },
-      } as LimitOptions,
+        name: 'budget',
+        key: [],
+        limit: { limit: 5, period: '1m' },
+        algorithm: 'gcra',
+        cost: 1,
+        onLimit: 'deny',
+        mode: 'enforce',
+        onStoreError: 'open',
+        onMissingKey: 'skip',
+        exempt: [],
+        overrides: [],
+        replaces: [],
+      },
     ],
   },
 ])
