@@ -12,7 +12,9 @@ export async function writePage() {
   const found = new Map(measured.map((name) => [name, JSON.parse(readFileSync(results(name), 'utf8'))]))
   const written = new Map([['conditions', conditions([...found.values()])]])
   for (const [name, result] of found) {
-    const { tables } = await import(`./subjects/${name}.mjs`)
+    const { scenarios, tables = [{ head: name, columns: Object.keys(scenarios) }] } = await import(
+      `./subjects/${name}.mjs`
+    )
     written.set(name, tables.map((table) => tableOf(table, result.tables)).join('\n\n'))
   }
   const page = text.replace(MARKED, (all, begin, name, end) =>

@@ -10,7 +10,7 @@ import { quantile } from './rounds.mjs'
 
 const SUBJECTS = [
   'in-process',
-  'growth',
+  'scale',
   'redis',
   'http',
   'grpc',
