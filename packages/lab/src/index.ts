@@ -4,6 +4,7 @@ export { type BothFates, type CompareOptions, compareRules, type RulesOfDomain }
 export type { Change, Comparison, RulebookTotals } from './compare/comparison.ts'
 export { type DrillOptions, type DrillReport, runDrill } from './drill/run-drill.ts'
 export { restartBy, STORE_FAILURES, type StoreFailure } from './drill/store-failures.ts'
+export type { AnswerThen } from './explain/answer-then.ts'
 export { type ExplainedPast, explainPast, namedSpan, type PastChoice } from './explain/explain-past.ts'
 export {
   type PastDecision,
