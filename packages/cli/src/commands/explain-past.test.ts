@@ -243,7 +243,8 @@ describe('sluice explain, of a decision that happened', () => {
     [['--log', record, '--at', '2026-01-01T00:01:00Z'], /record\.jsonl has no such request/],
     [['--log', record, '--at', '2026-01-01T00:00:04.2Z', '--key', 'nobody'], /has no such request/],
     [['--line', LINES[0]!, '--key', 'k'], /--line names a request by itself/],
-    [['--line', 'nonsense'], /the line is no request/],
+    [['--log', record, '--key', '198.51.100.1'], /has no refused request that charges "198.51.100.1"/],
+    [['--line', 'nonsense'], /the line is no request that these rules can decide: /],
     [['--request', '-', '--key', 'k'], /--request is a request of your own/],
     [[], /name the request: --request FILE/],
   ])('exits 2 for %j', async (argv, message) => {

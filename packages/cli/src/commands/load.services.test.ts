@@ -264,6 +264,14 @@ describe('sluice load', () => {
     ])
   })
 
+  it('exits with 2 where nothing answers', async () => {
+    const target = ['http://127.0.0.1:1/', '--duration', '100ms', '--rate', '50']
+    const { code, out, err } = await runLine(['load', ...target])
+    expect(code).toBe(2)
+    expect(out).toMatch(/0 admitted, 0 refused/)
+    expect(err).toBe('sluice: no request was answered: does a server listen at http://127.0.0.1:1?\n')
+  })
+
   it('Acceptance 14.4: stops on Ctrl-C, although nothing is answered', async () => {
     const target = await serverOf(() => undefined)
     const fake = fakeIo()

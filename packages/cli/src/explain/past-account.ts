@@ -72,7 +72,7 @@ export async function pastAccountOf(
       },
       choice,
     )
-    if (found === undefined) throw new LabError(`${traffic!.name} has no such request`)
+    if (found === undefined) throw new LabError(`${traffic!.name} ${missingText(values)}`)
     const { past, before, remedies, answered } = found
     const account = accountOfDecision(rules, past.question, past.steps, past.decision)
     const differences = answered && differencesOf(answered, past.decision)
@@ -87,6 +87,11 @@ export async function pastAccountOf(
   } finally {
     traffic?.stop()
   }
+}
+
+function missingText({ at, key }: PastValues): string {
+  if (key === undefined || at !== undefined) return 'has no such request'
+  return `has no refused request that charges ${JSON.stringify(key)}, as sluice simulate shows keys; --at TIME finds admitted ones, too`
 }
 
 /** To find the request, those that met the same counters, and what was answered. */

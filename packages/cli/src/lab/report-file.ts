@@ -17,6 +17,16 @@ export function checkWritable(path: string): void {
   try {
     closeSync(openSync(path, 'a'))
   } catch (error) {
-    throw new UsageError(`cannot write ${path}: ${(error as Error).message}`)
+    const { code = '', message } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `cannot write ${path || 'a file without a name'}: ${Object.hasOwn(REASONS, code) ? REASONS[code] : message}`,
+    )
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'there is no such folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'it may not be written',
 }

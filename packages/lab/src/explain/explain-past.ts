@@ -1,6 +1,7 @@
 import { receiptOf } from '@sluice/limiter/decide'
 import { LabError } from '../lab-error.ts'
 import { InstantReader } from '../traffic/instant-reader.ts'
+import { ReadCounts } from '../traffic/read-source.ts'
 import type { TrafficSource } from '../traffic/source.ts'
 import { type AnswerThen, answerThen } from './answer-then.ts'
 import { type PastDecision, type PastOptions, pastDecisions } from './past-decisions.ts'
@@ -69,8 +70,12 @@ export async function explainPast(
 }
 
 async function onlyRequest(line: TrafficSource, options: PastOptions): Promise<PastDecision> {
-  for await (const past of pastDecisions([line], options)) return past
-  throw new LabError('the line is no request that these rules can decide')
+  const counts = new ReadCounts()
+  for await (const past of pastDecisions([line], options, counts)) return past
+  const [first] = counts.shown
+  throw new LabError(
+    `the line is no request that these rules can decide${first === undefined ? '' : `: ${first.reason}`}`,
+  )
 }
 
 function sameAs({ at, question }: PastDecision): (past: PastDecision) => boolean {
