@@ -187,7 +187,7 @@ describe('sluice load', () => {
     expect(Object.keys(report.latencyMs)).toEqual(['mean', 'p50', 'p90', 'p99', 'p999', 'max'])
   })
 
-  it('sends a log at its times, in any format that is read', async () => {
+  it('Acceptance 14.3: sends a log at its times, in any format that is read', async () => {
     const seen: (string | undefined)[] = []
     const target = await serverOf(({ method, url, headers }, response) => {
       seen.push(`${method} ${url} ${headers['x-client']}`)
