@@ -28,14 +28,17 @@ export function replayed(
   )
 }
 
-/** Lines that each begin with a word in bold; those without a text are left out. */
+/** Lines below words in bold; those without a text are left out, one without a word belongs to the word before. */
 export function facts(lines: readonly (readonly [name: string, ...said: Child[]])[]): HTMLElement {
   return element(
     'dl',
     { id: 'facts' },
     ...lines
       .filter(([, ...said]) => said.length > 0)
-      .flatMap(([name, ...said]) => [element('dt', {}, name), element('dd', {}, ...said)]),
+      .flatMap(([name, ...said]) => [
+        ...(name === '' ? [] : [element('dt', {}, name)]),
+        element('dd', {}, ...said),
+      ]),
   )
 }
 
