@@ -17,7 +17,7 @@ export interface HeatRow {
   readonly summary: string
 }
 
-export interface HeatCell {
+interface HeatCell {
   /** A class of the legend. */
   readonly style: string
   readonly text: string
