@@ -3,7 +3,7 @@ import type { Decision } from '@sluice/limiter'
 import type { Account } from './account.ts'
 
 /** In what a replay differs from what was answered. */
-export type Difference = 'allowed' | 'policy' | 'remaining' | 'waitMs'
+export type DifferingField = 'allowed' | 'policy' | 'remaining' | 'waitMs'
 
 const TOO_MANY = 429
 /** A refusal, as of nginx by default, or a fault. */
@@ -13,18 +13,18 @@ export const UNAVAILABLE = 503
 export function differencesOf(
   then: AnswerThen,
   { allowed, policy, remaining, retryAfterMs }: Decision,
-): Difference[] {
+): DifferingField[] {
   if ('status' in then) {
     if (then.status === UNAVAILABLE) return []
     return allowed === (then.status === TOO_MANY) ? ['allowed'] : []
   }
-  const differs: Readonly<Record<Difference, boolean>> = {
+  const differs: Readonly<Record<DifferingField, boolean>> = {
     allowed: then.allowed !== allowed,
     policy: then.policy !== policy,
     remaining: then.remaining !== null && then.remaining !== remaining,
     waitMs: then.waitMs !== retryAfterMs,
   }
-  return (Object.keys(differs) as Difference[]).filter((name) => differs[name])
+  return (Object.keys(differs) as DifferingField[]).filter((name) => differs[name])
 }
 
 /** Why a replay can differ, most certain first. @param hasLog whether more than the line itself was replayed */

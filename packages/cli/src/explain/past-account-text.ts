@@ -2,7 +2,7 @@ import type { AnswerThen, RaisedLimit, Remedies } from '@sluice/lab'
 import { counted } from '../counted.ts'
 import { printable } from '../printable.ts'
 import { accountText } from './account-text.ts'
-import { type Difference, UNAVAILABLE } from './differences.ts'
+import { type DifferingField, UNAVAILABLE } from './differences.ts'
 import type { PastAccount } from './past-account.ts'
 
 /** An account of the past to read. */
@@ -58,7 +58,7 @@ function recordedLines({ recorded, differences, reasons = [], decision }: PastAc
 
 function verdictLines(
   recorded: AnswerThen,
-  differences: readonly Difference[],
+  differences: readonly DifferingField[],
   reasons: readonly string[],
 ): string[] {
   if (differences.length > 0) return ['They differ. Why that can be:', ...reasons.map(bullet)]

@@ -16,7 +16,7 @@ import { openTraffic, type TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { chooseDomain } from '../rules.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Account, accountOfDecision } from './account.ts'
-import { type Difference, differencesOf, reasonsOf } from './differences.ts'
+import { type DifferingField, differencesOf, reasonsOf } from './differences.ts'
 
 /** A decision that happened: which rules met it, what they said, what would have let it pass. */
 export interface PastAccount extends Account {
@@ -27,7 +27,7 @@ export interface PastAccount extends Account {
   readonly remedies?: Remedies
   /** What was answered then, where the log says it, and how the replay differs: an empty list, where it does not. */
   readonly recorded?: AnswerThen
-  readonly differences?: readonly Difference[] | undefined
+  readonly differences?: readonly DifferingField[] | undefined
   /** Why it can differ. */
   readonly reasons?: readonly string[]
 }

@@ -6,7 +6,7 @@ import { countText, instantText } from './texts.ts'
 const MOST_CELLS = 60
 
 /** What a heat map has of time. */
-type Bins = Pick<Timeline, 'start' | 'width' | 'requests'>
+type HeatTimes = Pick<Timeline, 'start' | 'width' | 'requests'>
 
 /** A row with a cell for each column of time. */
 export interface HeatRow {
@@ -31,8 +31,11 @@ export interface HeatLegend {
   readonly styles: readonly (readonly [style: string, text: string])[]
 }
 
-/** Bins that are one column, and how many milliseconds it lasts. */
-export function columnsOf({ requests, width }: Bins): { readonly joined: number; readonly width: number } {
+/** HeatTimes that are one column, and how many milliseconds it lasts. */
+export function columnsOf({ requests, width }: HeatTimes): {
+  readonly joined: number
+  readonly width: number
+} {
   const joined = Math.ceil(requests.length / MOST_CELLS)
   return { joined, width: width * joined }
 }
@@ -53,7 +56,7 @@ function sumOf(numbers: readonly number[]): number {
 }
 
 /** The instants at which columns begin that have something: the first, and the last. */
-export function firstAndLast(counts: readonly number[], bins: Bins): string {
+export function firstAndLast(counts: readonly number[], bins: HeatTimes): string {
   const { width } = columnsOf(bins)
   const at = (column: number): string => instantText(bins.start + column * width, width)
   const some = counts.flatMap((count, i) => (count > 0 ? [i] : []))
@@ -61,7 +64,7 @@ export function firstAndLast(counts: readonly number[], bins: Bins): string {
 }
 
 /** Rows of keys, columns of time, a readout of single cells. */
-export function heatMap(rows: readonly HeatRow[], bins: Bins, legend: HeatLegend): HTMLElement {
+export function heatMap(rows: readonly HeatRow[], bins: HeatTimes, legend: HeatLegend): HTMLElement {
   const { joined, width } = columnsOf(bins)
   const readout = element('p', { class: 'note readout', 'aria-live': 'polite' }, HINT)
   const show = (text: string): void => {
@@ -146,7 +149,7 @@ function followCells(strip: HTMLElement, count: number, show: (cell: number) => 
   })
 }
 
-function timeScale({ start, width: bin }: Bins, length: number): HTMLElement {
+function timeScale({ start, width: bin }: HeatTimes, length: number): HTMLElement {
   const middle = start + length / 2
   return element(
     'span',

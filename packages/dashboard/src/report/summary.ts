@@ -1,8 +1,6 @@
 import type { SimulationReport } from '@sluice/lab'
-import { element } from '../element.ts'
+import { type Child, element } from '../element.ts'
 import { countOf, countText, hasClock, instantText } from './texts.ts'
-
-type Child = HTMLElement | string
 
 /** What was replayed: a file, how many requests, from when to when. */
 export function replayed(

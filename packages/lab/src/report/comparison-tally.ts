@@ -6,7 +6,7 @@ import { BinSeries } from './bin-series.ts'
 import { Bins } from './bins.ts'
 import { ChangedKeys } from './changed-keys.ts'
 import type { ComparedLimit, ComparisonFigures } from './comparison-figures.ts'
-import { quotaOf } from './rate-tally.ts'
+import { quotaFigures } from './rate-tally.ts'
 import type { QuotaFigures } from './traffic-figures.ts'
 
 const MOST_QUOTAS = 8
@@ -100,6 +100,6 @@ class MetQuotas {
       .filter(([rule]) => rule.name === policy && !rule.missingKey)
       .sort(([, a], [, b]) => b - a)
       .slice(0, MOST_QUOTAS)
-      .map(([rule, requests]) => quotaOf(rule, requests))
+      .map(([rule, requests]) => quotaFigures(rule, requests))
   }
 }

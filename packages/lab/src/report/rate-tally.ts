@@ -45,7 +45,7 @@ export class RateTally {
   }
 
   report(): QuotaFigures {
-    const quota = quotaOf(this.rule, this.requests)
+    const quota = quotaFigures(this.rule, this.requests)
     return quota.holds === true ? quota : { ...quota, rates: this.#rates() }
   }
 
@@ -59,7 +59,7 @@ export class RateTally {
 }
 
 /** A quota without its demand. */
-export function quotaOf(rule: Rule, requests: number): QuotaFigures {
+export function quotaFigures(rule: Rule, requests: number): QuotaFigures {
   const { plan, role } = rule
   const period = plan.source?.period
   return {
