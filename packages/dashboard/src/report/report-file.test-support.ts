@@ -79,7 +79,7 @@ export class ReportFile {
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme: scheme })
       await expect
-        .poll(async () => Math.min(...((await page.evaluate(colors)) as number[])), { timeout: 30_000 })
+        .poll(async () => Math.min(...((await page.evaluate(colors)) as number[])))
         .toBeGreaterThan(3)
       const charts = await page.locator('.chart').count()
       expect(await page.locator('.chart canvas').count()).toBe(charts)
