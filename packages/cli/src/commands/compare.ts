@@ -2,10 +2,11 @@ import { type Comparison, compareRules, descriptorsFrom, type RulesOfDomain } fr
 import { type Command, defineCommand, type Values } from '../command.ts'
 import type { Io } from '../io.ts'
 import { comparisonMarkdown } from '../lab/comparison-markdown.ts'
+import { JOBS_NOTES, JOBS_OPTION, jobsFor } from '../lab/jobs.ts'
 import { shareOrCount } from '../lab/share.ts'
 import { openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { millisecondsIn } from '../numbers.ts'
-import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
+import { chooseDomain, type LoadedRules, loadRules, RULES_OPTIONS } from '../rules.ts'
 import { secretOf } from '../secrets.ts'
 import { shadowReport } from '../shadow/shadow-figures.ts'
 import { shadowMarkdown, shadowText } from '../shadow/shadow-text.ts'
@@ -40,6 +41,7 @@ export const compare: Command = defineCommand({
     domain: { type: 'string', value: 'NAME', help: 'which domain, where the rulebooks have several' },
     ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
+    ...JOBS_OPTION,
     format: {
       type: 'string',
       value: 'FORMAT',
@@ -54,6 +56,8 @@ enforced refuses it, and under the rule that decided.
 With --live nothing is replayed, and there are no operands: the service has counted how its rules in shadow
 mode would have decided. ADDRESS is HOST:PORT or a URL; figures of several are added up. Where it asks for
 its token: SLUICE_ADMIN_TOKEN, or SLUICE_ADMIN_TOKEN_FILE.
+
+${JOBS_NOTES}
 
 ${TRAFFIC_NOTES}`,
   async run(operands, values, io) {
@@ -75,6 +79,7 @@ ${TRAFFIC_NOTES}`,
         old,
         new: proposed,
         descriptors,
+        jobs: jobsFor(values.jobs, traffic.sources, old),
       })
       traffic.stop()
       io.stdout.write(
@@ -139,9 +144,9 @@ async function rulesAt(
     readonly domain?: string
   },
   io: Io,
-): Promise<RulesOfDomain> {
-  const { domains, rules } = await loadRules([path], values, io)
+): Promise<RulesOfDomain & Pick<LoadedRules, 'compileOptions'>> {
+  const { domains, rules, compileOptions } = await loadRules([path], values, io)
   const domain = chooseDomain(domains, values.domain, '--domain')
   checkReplayable(domain, values)
-  return { rules, domain }
+  return { rules, domain, compileOptions }
 }

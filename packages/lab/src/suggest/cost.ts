@@ -11,24 +11,24 @@ const MOST_SECONDS = 100_000
 /** What a choice costs, by the log. */
 export interface ChoiceCost {
   readonly denied: Denied
-  /** The most requests of all keys that pass in one second of the clock. */
+  /** The most of all keys that passes in one second of the clock: requests, or what they cost. */
   readonly peakRate: number
-  /** The most of one key that pass within any second. */
+  /** The most of one key that passes within any second. */
   readonly worstBurst: number
 }
 
 /** Works out what choices cost: what all of them share is done once. */
 export class Costs {
   readonly #arrivals: KeyArrivals
-  /** Requests in each second that has any; the busiest first. */
+  /** What is asked for in each second in which anything is; the busiest first. */
   readonly #seconds: readonly (readonly [number, number])[]
   /** No second that is left out has more. */
   readonly #rest: number
-  readonly #bursts: Int32Array
+  readonly #bursts: Float64Array
 
   constructor(arrivals: KeyArrivals) {
     this.#arrivals = arrivals
-    this.#seconds = busiestSeconds(arrivals.at)
+    this.#seconds = busiestSeconds(arrivals)
     this.#rest = this.#seconds.length < MOST_SECONDS ? 0 : this.#seconds.at(-1)![1]
     this.#bursts = peaksOf(arrivals, SECOND)
   }
@@ -51,10 +51,10 @@ export class Costs {
         worstBurst = Math.max(worstBurst, this.#bursts[key]!)
         continue
       }
-      const passed: number[] = []
-      trial.run(key, undefined, (at, allowed) => {
-        if (allowed) passed.push(at)
-        else denied.set(Math.floor(at / SECOND), (denied.get(Math.floor(at / SECOND)) ?? 0) + 1)
+      const passed: Passed[] = []
+      trial.run(key, undefined, (at, allowed, cost) => {
+        if (allowed) passed.push({ at, cost })
+        else denied.set(Math.floor(at / SECOND), (denied.get(Math.floor(at / SECOND)) ?? 0) + cost)
       })
       worstBurst = Math.max(worstBurst, peakOf(passed))
     }
@@ -71,17 +71,24 @@ export class Costs {
   }
 }
 
-function peakOf(times: readonly number[]): number {
-  let [first, peak] = [0, 0]
-  for (let i = 0; i < times.length; i++) {
-    while (times[i]! - times[first]! >= SECOND) first++
-    peak = Math.max(peak, i - first + 1)
+interface Passed {
+  readonly at: number
+  readonly cost: number
+}
+
+function peakOf(passed: readonly Passed[]): number {
+  let [first, inSecond, peak] = [0, 0, 0]
+  for (const { at, cost } of passed) {
+    inSecond += cost
+    while (at - passed[first]!.at >= SECOND) inSecond -= passed[first++]!.cost
+    peak = Math.max(peak, inSecond)
   }
   return peak
 }
 
-/** The seconds with the most requests, and how many; most first. */
-function busiestSeconds(at: Float64Array): (readonly [number, number])[] {
+/** The seconds in which the most is asked for, and how much; most first. */
+function busiestSeconds({ at, cost }: KeyArrivals): (readonly [number, number])[] {
+  if (cost !== undefined) return busiestOf([...costOfSeconds(at, cost)])
   const seconds = at.map((time) => Math.floor(time / SECOND)).sort()
   let kept: (readonly [number, number])[] = []
   for (let i = 0, end = 0; i < seconds.length; i = end) {
@@ -90,6 +97,15 @@ function busiestSeconds(at: Float64Array): (readonly [number, number])[] {
     if (kept.length >= 2 * MOST_SECONDS) kept = busiestOf(kept)
   }
   return busiestOf(kept)
+}
+
+function costOfSeconds(at: Float64Array, cost: Float64Array): Map<number, number> {
+  const seconds = new Map<number, number>()
+  for (let i = 0; i < at.length; i++) {
+    const second = Math.floor(at[i]! / SECOND)
+    seconds.set(second, (seconds.get(second) ?? 0) + cost[i]!)
+  }
+  return seconds
 }
 
 function busiestOf(seconds: readonly (readonly [number, number])[]): (readonly [number, number])[] {
