@@ -68,7 +68,7 @@ describe.each(TRACES)('jobs on %s', (file) => {
   const one = `- { name: one, key: [${key}], limit: 20/minute, algorithm: fixed-window }`
   const several = `${one}
 - { name: bucket, key: [${key}], limit: 2/second, burst: 9 }
-- { name: day, key: [${key}], limit: 300/day, algorithm: calendar-window, time-zone: Europe/Berlin }
+- { name: day, key: [${key}], limit: 300/calendar-day@Europe/Berlin, algorithm: fixed-window }
 - { name: route, key: [${key}, path], limit: 5/minute, algorithm: sliding-window-counter }`
   const all = '- { name: all, key: [], limit: 60/minute, algorithm: sliding-window-log }'
 
@@ -89,7 +89,7 @@ describe('jobs', () => {
   const limit = fc.record({
     key: fc.oneof(fc.uniqueArray(part, { maxLength: 3 }), fc.constant(['ip'])),
     algorithm: fc.constantFrom(...names),
-    limit: fc.integer({ min: 1, max: 6 }),
+    limit: fc.integer({ min: 2, max: 6 }),
     period: fc.constantFrom('second', 'minute', 'hour'),
     cost: fc.constantFrom('1', '2', '"attribute:units"'),
     missing: fc.constantFrom('skip', 'share', 'deny'),
@@ -101,7 +101,7 @@ describe('jobs', () => {
       limits
         .map(
           ({ key, algorithm, limit: count, period, cost, missing, enforced }, i) =>
-            `- { name: rule${i}, key: [${key.join(', ')}], limit: ${count}/${period}, algorithm: ${algorithm}, cost: ${cost}, on-missing-key: ${missing}, mode: ${enforced ? 'enforce' : 'shadow'} }`,
+            `- { name: rule${i}, key: [${key.join(', ')}], limit: ${count}/${period}, algorithm: ${algorithm}, cost: ${cost}, on_missing_key: ${missing}, mode: ${enforced ? 'enforce' : 'shadow'} }`,
         )
         .join('\n'),
     )
@@ -192,9 +192,6 @@ describe('jobs', () => {
     )
     const { rules, domain } = rulesOf(limits)
     const plan = { kind: 'simulate', domain } as const
-    const failing: StartJob = (jobPlan) =>
-      startHere({ ...jobPlan, lines: { ...jobPlan.lines, format: 'csv' } })
-    expect(failing).toBeDefined()
     const study = new SimulateStudy({ rules, domain })
     const broken: TrafficSource = { ...sourceOf(Buffer.from([0x1f, 0x8b, 8, 0, 0]), 'broken.gz') }
     await expect(runInJobs(study, plan, [broken], {}, new ReadCounts(), { count: 2 }, SMALL)).rejects.toThrow(

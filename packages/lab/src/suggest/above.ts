@@ -48,6 +48,7 @@ function arrivalsOf({ ends, at, duration, cost }: KeyArrivals, key: number): Key
     at: at.subarray(from, to),
     duration: duration?.subarray(from, to),
     cost: cost?.subarray(from, to),
+    seconds: [],
   }
 }
 

@@ -1,4 +1,5 @@
 import { LabError } from '../lab-error.ts'
+import { type BusySecond, BusySeconds } from './busy-seconds.ts'
 
 const CHUNK = 1 << 20
 /** Most requests that are held: about 20 bytes each, and 8 more where costs differ, or durations are known. */
@@ -12,6 +13,7 @@ export class Arrivals {
   #duration: Float64Array[] | undefined
   /** Absent while each costs 1. */
   #cost: Float64Array[] | undefined
+  readonly #seconds = new BusySeconds()
   #count = 0
 
   /** @param at microseconds since the epoch @param duration microseconds; below 0: not known */
@@ -24,6 +26,7 @@ export class Arrivals {
     if (this.#duration !== undefined) this.#duration.at(-1)![within] = duration
     if (cost !== 1) this.#cost ??= this.#column(1)
     if (this.#cost !== undefined) this.#cost.at(-1)![within] = cost
+    this.#seconds.add(at, cost)
     this.#count++
   }
 
@@ -48,7 +51,7 @@ export class Arrivals {
     this.#at = []
     this.#duration = undefined
     this.#cost = undefined
-    return { keys, count: this.#count, ends, at, duration, cost }
+    return { keys, count: this.#count, ends, at, duration, cost, seconds: this.#seconds.busiest() }
   }
 
   #grow(): void {
@@ -94,6 +97,8 @@ export interface KeyArrivals {
   readonly duration: Float64Array | undefined
   /** What each costs. Absent where each costs 1. */
   readonly cost: Float64Array | undefined
+  /** Those in which the most is asked for, most first. */
+  readonly seconds: readonly BusySecond[]
 }
 
 /** The most that one key asks for within any `window` microseconds, for each key: requests, or what they cost. */
@@ -111,6 +116,17 @@ export function peaksOf({ keys, ends, at, cost }: KeyArrivals, window: number): 
   }
   return peaks
 }
+
+/** The least that a request costs, at least 1. */
+export function leastCost({ cost = NO_COSTS }: KeyArrivals): number {
+  if (cost.length === 0) return 1
+  return Math.max(
+    1,
+    cost.reduce((least, units) => Math.min(least, units)),
+  )
+}
+
+const NO_COSTS: Float64Array = /* @__PURE__ */ new Float64Array(0)
 
 /** What all requests cost together. */
 export function totalCost({ count, cost }: KeyArrivals): number {

@@ -1,12 +1,11 @@
 import type { Algorithm } from '@sluice/limiter/algorithms'
 import { type KeyArrivals, peaksOf } from './arrivals.ts'
+import { restOf } from './busy-seconds.ts'
 import { type Choice, type PeriodSearch, planFor } from './frontier.ts'
 import { lawKindOf, lawOf } from './laws.ts'
 import { type Denied, Trial } from './trial.ts'
 
 const SECOND = 1_000_000
-/** Seconds that are kept one by one: the busiest. */
-const MOST_SECONDS = 100_000
 
 /** What a choice costs, by the log. */
 export interface ChoiceCost {
@@ -20,23 +19,17 @@ export interface ChoiceCost {
 /** Works out what choices cost: what all of them share is done once. */
 export class Costs {
   readonly #arrivals: KeyArrivals
-  /** What is asked for in each second in which anything is; the busiest first. */
-  readonly #seconds: readonly (readonly [number, number])[]
-  /** No second that is left out has more. */
-  readonly #rest: number
   readonly #bursts: Float64Array
 
   constructor(arrivals: KeyArrivals) {
     this.#arrivals = arrivals
-    this.#seconds = busiestSeconds(arrivals)
-    this.#rest = this.#seconds.length < MOST_SECONDS ? 0 : this.#seconds.at(-1)![1]
     this.#bursts = peaksOf(arrivals, SECOND)
   }
 
   /** What passes while nothing is limited. */
   get unlimited(): Pick<ChoiceCost, 'peakRate' | 'worstBurst'> {
     return {
-      peakRate: this.#seconds[0]?.[1] ?? 0,
+      peakRate: this.#arrivals.seconds[0]?.[1] ?? 0,
       worstBurst: this.#bursts.reduce((a, b) => Math.max(a, b), 0),
     }
   }
@@ -62,8 +55,9 @@ export class Costs {
   }
 
   #peakRate(denied: ReadonlyMap<number, number>): number {
-    let peak = this.#rest
-    for (const [second, count] of this.#seconds) {
+    const { seconds } = this.#arrivals
+    let peak = restOf(seconds)
+    for (const [second, count] of seconds) {
       if (count <= peak) break
       peak = Math.max(peak, count - (denied.get(second) ?? 0))
     }
@@ -84,30 +78,4 @@ function peakOf(passed: readonly Passed[]): number {
     peak = Math.max(peak, inSecond)
   }
   return peak
-}
-
-/** The seconds in which the most is asked for, and how much; most first. */
-function busiestSeconds({ at, cost }: KeyArrivals): (readonly [number, number])[] {
-  if (cost !== undefined) return busiestOf([...costOfSeconds(at, cost)])
-  const seconds = at.map((time) => Math.floor(time / SECOND)).sort()
-  let kept: (readonly [number, number])[] = []
-  for (let i = 0, end = 0; i < seconds.length; i = end) {
-    while (end < seconds.length && seconds[end] === seconds[i]) end++
-    kept.push([seconds[i]!, end - i])
-    if (kept.length >= 2 * MOST_SECONDS) kept = busiestOf(kept)
-  }
-  return busiestOf(kept)
-}
-
-function costOfSeconds(at: Float64Array, cost: Float64Array): Map<number, number> {
-  const seconds = new Map<number, number>()
-  for (let i = 0; i < at.length; i++) {
-    const second = Math.floor(at[i]! / SECOND)
-    seconds.set(second, (seconds.get(second) ?? 0) + cost[i]!)
-  }
-  return seconds
-}
-
-function busiestOf(seconds: readonly (readonly [number, number])[]): (readonly [number, number])[] {
-  return seconds.toSorted(([, a], [, b]) => b - a).slice(0, MOST_SECONDS)
 }

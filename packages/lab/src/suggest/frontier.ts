@@ -1,5 +1,5 @@
 import { type Algorithm, type Plan, type Policy, planOf } from '@sluice/limiter/algorithms'
-import { type KeyArrivals, peaksOf, totalCost } from './arrivals.ts'
+import { type KeyArrivals, leastCost, peaksOf, totalCost } from './arrivals.ts'
 import { type LawKind, lawKindOf, lawOf } from './laws.ts'
 import { type Denied, type ShareOf, Trial } from './trial.ts'
 
@@ -39,6 +39,8 @@ export class PeriodSearch {
   /** Keys by their peak, most first: those that come after the first that cannot be refused cannot be either. */
   readonly #order: Int32Array
   readonly #most: number
+  /** A capacity that is smaller would refuse all. */
+  readonly #least: number
   /** Algorithms of one kind have one frontier. */
   readonly #found = new Map<LawKind, readonly FrontierPoint[]>()
 
@@ -53,6 +55,7 @@ export class PeriodSearch {
       (a, b) => peaks[b]! - peaks[a]!,
     )
     this.#most = mostCapacity
+    this.#least = leastCost(arrivals)
   }
 
   /** The frontier of an algorithm; empty where no choice keeps the allowance. */
@@ -71,7 +74,9 @@ export class PeriodSearch {
   #search(algorithm: Algorithm): readonly FrontierPoint[] {
     const { period } = this
     const top = this.#ceiling(algorithm)
-    const limit = this.#smallest(top, (value) => this.#keeps(algorithm, { limit: value, period }))
+    const limit = this.#smallest(this.#least, top, (value) =>
+      this.#keeps(algorithm, { limit: value, period }),
+    )
     if (!('burst' in algorithm.options))
       return limit === undefined ? [] : [this.#pointAt(algorithm, { limit, period })]
     const base = limit ?? this.#most
@@ -85,7 +90,7 @@ export class PeriodSearch {
   #pointNear(algorithm: Algorithm, start: number): FrontierPoint | undefined {
     const { period } = this
     const longest = Math.min(this.#most, totalCost(this.#arrivals))
-    let burst = this.#smallest(longest, (value) =>
+    let burst = this.#smallest(this.#least, longest, (value) =>
       this.#keeps(algorithm, { limit: start, burst: value, period }),
     )
     if (burst === undefined) return undefined
@@ -94,11 +99,12 @@ export class PeriodSearch {
       const capacity: number = burst
       const keeps = (value: number): boolean =>
         this.#keeps(algorithm, { limit: value, burst: capacity, period })
-      if (limit > 1 && keeps(limit - 1)) limit = this.#smallest(limit - 1, keeps)!
+      if (limit > 1 && keeps(limit - 1)) limit = this.#smallest(1, limit - 1, keeps)!
       const at = limit
       const fits = (value: number): boolean => this.#keeps(algorithm, { limit: at, burst: value, period })
-      if (capacity === 1 || !fits(capacity - 1)) return this.#pointAt(algorithm, { limit, burst, period })
-      burst = this.#smallest(capacity - 1, fits)!
+      if (capacity === this.#least || !fits(capacity - 1))
+        return this.#pointAt(algorithm, { limit, burst, period })
+      burst = this.#smallest(this.#least, capacity - 1, fits)!
     }
   }
 
@@ -117,9 +123,9 @@ export class PeriodSearch {
     return Math.min(this.#most, Math.max(1, peak * weightOf(algorithm)))
   }
 
-  #smallest(top: number, keeps: (value: number) => boolean): number | undefined {
-    if (!keeps(top)) return undefined
-    let [over, within] = [0, top]
+  #smallest(least: number, top: number, keeps: (value: number) => boolean): number | undefined {
+    if (top < least || !keeps(top)) return undefined
+    let [over, within] = [least - 1, top]
     while (within - over > 1) {
       const middle = Math.floor((over + within) / 2)
       if (keeps(middle)) within = middle

@@ -123,7 +123,8 @@ async function collect(
   sources: readonly TrafficSource[],
   options: SuggestOptions,
 ): Promise<CollectedArrivals> {
-  const domain = domainOf(limitText('each', options, { limit: 1 }, '1s', FIRST_ALGORITHM))
+  const limit = typeof options.ruleCost === 'number' ? Math.max(1, options.ruleCost) : 1
+  const domain = domainOf(limitText('each', options, { limit }, '1s', FIRST_ALGORITHM))
   const questions = { rules: compile([domain]), domain: domain.name }
   const counts = new ReadCounts()
   const habits = new Habits()
