@@ -1,6 +1,6 @@
 import type { CompileOptions, DescriptorQuery, Domain, Request } from '@sluice/limiter/rules'
 import type { LineOptions } from '../traffic/line-maker.ts'
-import type { Columns } from './row-columns.ts'
+import type { RowArrays } from './row-columns.ts'
 
 /** What a job works on: plain data. */
 export interface JobPlan {
@@ -16,7 +16,7 @@ export type StudyPlan =
   | { readonly kind: 'compare'; readonly old: Domain; readonly new: Domain }
 
 /** A request as it was read, whoever decides it. */
-export interface AskedRequest {
+export interface ReadRequest {
   readonly request: Request
   readonly cost: number | undefined
   readonly recorded: readonly DescriptorQuery[] | undefined
@@ -42,10 +42,10 @@ export interface ParseMessage {
 }
 
 /** What became of a block's lines. Requests are numbered among the different ones that the job has read of the source. */
-export interface ParsedBlock extends Columns {
+export interface ParsedBlock extends RowArrays {
   readonly lines: number
   /** Those that are new, in the order of their numbers, and the part to which each belongs. */
-  readonly fresh: readonly (AskedRequest & { readonly part: number })[]
+  readonly fresh: readonly (ReadRequest & { readonly part: number })[]
   /** No lower number will be named after this block. */
   readonly forget: number
   readonly unreadable: number
@@ -54,10 +54,10 @@ export interface ParsedBlock extends Columns {
 }
 
 /** Requests of one part, in the order of their times, numbered as `fresh` gives them. */
-export interface DecideMessage extends Columns {
+export interface DecideMessage extends RowArrays {
   readonly kind: 'decide'
   /** Begins the numbers anew. */
   readonly isAnew: boolean
   /** They take the next numbers. */
-  readonly fresh: readonly AskedRequest[]
+  readonly fresh: readonly ReadRequest[]
 }

@@ -1,6 +1,6 @@
 import type { TrafficBatch } from '../traffic/traffic-batch.ts'
 import type { JobLine } from './job-line.ts'
-import type { AskedRequest } from './messages.ts'
+import type { ReadRequest } from './messages.ts'
 import type { SharedRequest } from './read-by-jobs.ts'
 import { RowColumns } from './row-columns.ts'
 
@@ -34,7 +34,7 @@ class Hand {
   readonly #job: JobLine
   readonly #mostKept: number
   readonly #rows = new RowColumns(FIRST_ROWS)
-  #fresh: AskedRequest[] = []
+  #fresh: ReadRequest[] = []
   #kept = 0
   #round = 0
   #isAnew = false

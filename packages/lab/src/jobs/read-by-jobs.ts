@@ -7,13 +7,13 @@ import type { TrafficBatch } from '../traffic/traffic-batch.ts'
 import { unpacked } from '../traffic/unpacked.ts'
 import type { JobLine } from './job-line.ts'
 import { lineBlocks } from './line-blocks.ts'
-import type { AskedRequest, ParsedBlock } from './messages.ts'
+import type { ParsedBlock, ReadRequest } from './messages.ts'
 
 /** Blocks of a source that wait for a job, or for their turn. */
 const BLOCKS_PER_JOB = 2
 
 /** A request that a job has read, and where it was sent to be decided. */
-export interface SharedRequest extends AskedRequest {
+export interface SharedRequest extends ReadRequest {
   readonly part: number
   /** Its number with the job that decides it. */
   id: number

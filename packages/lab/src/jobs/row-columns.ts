@@ -1,4 +1,4 @@
-export interface Columns {
+export interface RowArrays {
   /** Microseconds since the epoch. */
   readonly at: Float64Array<ArrayBuffer>
   /** Microseconds that each took; −1: not known. */
@@ -32,7 +32,7 @@ export class RowColumns {
   }
 
   /** Gives them away, and begins anew. */
-  take(): Columns {
+  take(): RowArrays {
     const taken = {
       at: this.#at.slice(0, this.#length),
       duration: this.#duration.slice(0, this.#length),

@@ -6,11 +6,11 @@ const TOP = 10
 const MAX_KEYS = 1_000_000
 
 /** What was counted, by policy. */
-export type PolicyCounts = ReadonlyMap<string, PolicyCount>
+export type PolicyCounts = ReadonlyMap<string, CountOfPolicy>
 
 /** Counts decisions, policy by policy. */
 export class SimulationTally {
-  readonly #policies = new Map<string, PolicyCount>()
+  readonly #policies = new Map<string, CountOfPolicy>()
 
   /** @param names policies to be reported even if no request meets them, in the order of the report */
   constructor(names: readonly string[]) {
@@ -34,7 +34,7 @@ export class SimulationTally {
     return this.#policies
   }
 
-  #count(name: string): PolicyCount {
+  #count(name: string): CountOfPolicy {
     let count = this.#policies.get(name)
     if (count === undefined) {
       count = { matched: 0, denied: 0, missingKey: 0, keys: new Map() }
@@ -44,7 +44,7 @@ export class SimulationTally {
   }
 }
 
-interface PolicyCount {
+interface CountOfPolicy {
   matched: number
   denied: number
   missingKey: number

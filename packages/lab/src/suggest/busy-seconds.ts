@@ -38,6 +38,6 @@ function busiestOf(seconds: readonly BusySecond[]): BusySecond[] {
 }
 
 /** The most that is asked for in any second that is not among those kept. */
-export function restOf(seconds: readonly BusySecond[]): number {
+export function mostBeyond(seconds: readonly BusySecond[]): number {
   return seconds.length < MOST_SECONDS ? 0 : seconds.at(-1)![1]
 }

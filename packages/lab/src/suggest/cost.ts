@@ -1,6 +1,6 @@
 import type { Algorithm } from '@sluice/limiter/algorithms'
 import { type KeyArrivals, peaksOf } from './arrivals.ts'
-import { restOf } from './busy-seconds.ts'
+import { mostBeyond } from './busy-seconds.ts'
 import { type Choice, type PeriodSearch, planFor } from './frontier.ts'
 import { lawKindOf, lawOf } from './laws.ts'
 import { type Denied, Trial } from './trial.ts'
@@ -56,7 +56,7 @@ export class Costs {
 
   #peakRate(denied: ReadonlyMap<number, number>): number {
     const { seconds } = this.#arrivals
-    let peak = restOf(seconds)
+    let peak = mostBeyond(seconds)
     for (const [second, count] of seconds) {
       if (count <= peak) break
       peak = Math.max(peak, count - (denied.get(second) ?? 0))
