@@ -24,7 +24,7 @@ A policy's figures are its own: denied is what it alone refuses, or would in sha
 concurrency limit is released when the request ends, where the log says how long it took; else it ends with
 its time to live.
 
-${JOBS_NOTES} So does --report.`
+${JOBS_NOTES}`
 
 /** What is read, for whoever gives something else. */
 export const READS = `Read are access logs of Apache, nginx, Caddy, Traefik, Envoy, HAProxy, IIS and AWS, lines of JSON with --fields, and

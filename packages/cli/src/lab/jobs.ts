@@ -5,7 +5,7 @@ import { UsageError } from '../usage-error.ts'
 
 const MOST = 64
 /** More gain little: one thread reads the bytes for all of them. */
-const MOST_BY_DEFAULT = 8
+const MOST_BY_DEFAULT = 4
 /** Bytes of logs that are read before threads have started. */
 const LEAST_BYTES = 64_000_000
 
@@ -23,7 +23,7 @@ export const JOBS_OPTION: {
 /** What they say about it. */
 export const JOBS_NOTES = `However many threads share the work, the output is the same to the byte. They part the requests by what the
 keys of all rules have in common, such as ip; without such a part, they share the reading, and one
-decides. With --descriptor one does all.`
+decides. With --descriptor or --report one does all.`
 
 /** How many threads are to share the work. @throws UsageError */
 export function jobsFor(
