@@ -70,8 +70,8 @@ export const suggest: Command = defineCommand({
   },
   notes: `For each algorithm and period it finds the smallest limits, with their bursts, that keep the share: one
 less refuses more. The log is read once for all of them; of each algorithm the choice that lets one
-key have the least in a minute is then replayed as a rule. With --cost or --cost-column, limits, bursts, --next-hop and all that
-passes are of what requests cost; shares and counts are of requests.
+key have the least in a minute is then replayed as a rule. With --cost or --cost-column, limits, bursts,
+--next-hop and all that passes are of what requests cost; shares and counts are of requests.
 
 ${TRAFFIC_NOTES}`,
   async run(operands, values, io) {
