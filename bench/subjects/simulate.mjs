@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const TRACE = join(ROOT, 'packages/lab/fixtures/traces/apache-combined-2015.log.gz')
 const STAMP = /\[(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d) \+0000\]/
 
-const LINES = 500_000
+const LINES = 1_000_000
 const READ_LINES = `
   import { createReadStream } from 'node:fs'
   import { createInterface } from 'node:readline'
@@ -19,7 +19,10 @@ const READ_LINES = `
   console.log(lines)`
 
 export const scenarios = {
-  'an access log': { unit: 'us', candidates: ['sluice simulate', 'node:readline, counting', 'goaccess'] },
+  'an access log': {
+    unit: 'us',
+    candidates: ['sluice simulate', 'sluice simulate, --jobs 2', 'node:readline, counting', 'goaccess'],
+  },
 }
 
 export const tables = [
@@ -48,17 +51,19 @@ export async function run(_scenario, candidate) {
   const [lines, folder] = process.env.BENCH_LOG.split(' ')
   const log = join(folder, 'access.log')
   const sluice = join(ROOT, 'packages/cli/bin/sluice.js')
+  const simulate = [
+    process.execPath,
+    sluice,
+    'simulate',
+    join(folder, 'rules.yaml'),
+    '--log',
+    log,
+    '--format',
+    'json',
+  ]
   const command = {
-    'sluice simulate': [
-      process.execPath,
-      sluice,
-      'simulate',
-      join(folder, 'rules.yaml'),
-      '--log',
-      log,
-      '--format',
-      'json',
-    ],
+    'sluice simulate': [...simulate, '--jobs', '1'],
+    'sluice simulate, --jobs 2': [...simulate, '--jobs', '2'],
     'node:readline, counting': [process.execPath, '--input-type=module', '-e', READ_LINES, log],
     goaccess: ['goaccess', log, '--log-format=COMBINED', '--no-progress', '-o', join(folder, 'out.json')],
   }[candidate]
