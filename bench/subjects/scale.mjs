@@ -5,19 +5,19 @@ const MEASURED_US = 150_000
 const RUNS = 3
 const POLICIES = [1, 2, 3, 5, 10, 20, 50]
 const ENTRIES = [10, 1_000, 10_000, 100_000, 1_000_000]
-const LEASES = [10, 1_000, 10_000, 100_000]
+const SLOTS = [10, 1_000, 10_000, 100_000]
 const named = (counts, what) => counts.map((count) => `${count.toLocaleString('en')} ${what}`)
 
 export const scenarios = {
   policies: { unit: 'ns', candidates: named(POLICIES, 'policies') },
   'entries of a log': { unit: 'ns', candidates: named(ENTRIES, 'entries') },
-  'leases held': { unit: 'ns', candidates: named(LEASES, 'leases') },
+  'slots held': { unit: 'ns', candidates: named(SLOTS, 'slots') },
 }
 
 export const tables = [
   { head: 'check', columns: [['ns', 'policies']] },
   { head: 'check, sliding-window-log that is full', columns: [['ns', 'entries of a log']] },
-  { head: 'reserve and cancel, concurrency', columns: [['ns', 'leases held']] },
+  { head: 'reserve and cancel, concurrency', columns: [['ns', 'slots held']] },
 ]
 
 export async function run(scenario, candidate) {
