@@ -35,7 +35,7 @@ export class Batches {
   readonly #programs: LuaPrograms
   readonly #names: Names
   readonly #time: StoreTime
-  readonly #forms: StraightForms
+  readonly #forms: Pick<StraightForms, 'of'>
   readonly #batches = new Map<number, Batch>()
   readonly #waiters: (() => void)[] = []
   #scheduled = false
@@ -45,12 +45,18 @@ export class Batches {
   #peak = 0
   #peakBefore = 0
 
-  constructor(runner: ScriptRunner, programs: LuaPrograms, names: Names, time: StoreTime) {
+  constructor(
+    runner: ScriptRunner,
+    programs: LuaPrograms,
+    names: Names,
+    time: StoreTime,
+    forms: Pick<StraightForms, 'of'> = new StraightForms(programs, time),
+  ) {
     this.#runner = runner
     this.#programs = programs
     this.#names = names
     this.#time = time
-    this.#forms = new StraightForms(programs, time)
+    this.#forms = forms
   }
 
   /** @param slot only requests of one slot can travel together */

@@ -1,5 +1,5 @@
 import type { Twin } from '../../core/decide/twin.ts'
-import { exactLua, tillLua } from './figures.lua.ts'
+import { exactLua, tillLua, tillTextLua } from './figures.lua.ts'
 import { planNames, straight, straightFunctions } from './straight.ts'
 
 /**
@@ -54,7 +54,7 @@ if left >= BIG or retry >= BIG or more >= BIG or reset >= BIG then
 end
 if charged then
   ${tillLua}
-  save${kind}(key, c, till)
+  save${kind}(key, c, ${tillTextLua})
 end
 return { at, left, retry, more, reset, 0, used }
 `,

@@ -1,6 +1,6 @@
 import type { Role } from '../../core/decide/role.ts'
 import type { Twin } from '../../core/decide/twin.ts'
-import { exactLua, tillLua } from './figures.lua.ts'
+import { exactLua, tillLua, tillTextLua } from './figures.lua.ts'
 import { cellNames, planNames, straight, straightFunctions } from './straight.ts'
 
 /** A rule's part in a straight script: its twin keeps cells. */
@@ -39,7 +39,7 @@ ${sent.length === 0 ? '' : `local ${sent.join(', ')} = ${sent.map((_, i) => `arg
 ${parts.map(({ names }) => names).join('\n')}
 local i, count, texts, tills = ${sent.length + 2}, #KEYS / ${steps.length}, call('MGET', unpack(KEYS)), false
 if args[i] then count, tills = (#args - i + 1) / ${steps.length * WORDS_PER_STEP}, {} end
-local reply, n, seen = { at }, 1, 0
+local reply, n, seen, lastTill, tillText = { at }, 1, 0
 for request = 0, count - 1 do
   local ${each((n) => `k${n}`)} = ${each((n) => `request * ${steps.length} + ${n}`)}
   local ${each((n) => `cost${n}, phase${n}`)} = ${each(() => '1, 0')}
@@ -124,10 +124,11 @@ ${
       local now, phase = now${n}, phase${n}
       local pause = ${twin.idle === undefined ? own(`wait${n}(now, now, p.capacity)`) : `idle${n}(now, now)`}
       ${own(tillLua)}
+      if till ~= lastTill then lastTill, tillText = till, ${tillTextLua} end
       if tills then
-        texts[k${n}], tills[k${n}] = pack(${form}, ${cells}), till
+        texts[k${n}], tills[k${n}] = pack(${form}, ${cells}), tillText
       else
-        call('SET', KEYS[k${n}], pack(${form}, ${cells}), 'PXAT', till)
+        call('SET', KEYS[k${n}], pack(${form}, ${cells}), 'PXAT', tillText)
       end
     end
 `,
