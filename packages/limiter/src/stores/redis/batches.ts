@@ -1,13 +1,13 @@
 import { stateText } from '../../core/decide/step.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { Outcome, Step } from '../store.ts'
-import type { DecideCall, StepsRequest } from './call.ts'
+import type { Call, DecideCall, StepsRequest } from './call.ts'
 import { FiguresCall } from './figures-call.ts'
 import type { LuaPrograms } from './lua-programs.ts'
 import type { Names } from './names.ts'
-import { noWindowError, type ScriptRunner, TRIES } from './runner.ts'
+import { integersOf, noWindowError, type ScriptRunner, TRIES } from './runner.ts'
 import type { StoreTime } from './store-time.ts'
-import { StraightCall } from './straight-call.ts'
+import { StraightCalls } from './straight-call.ts'
 import { type StraightForm, StraightForms } from './straight-forms.ts'
 
 /** Steps in a call, unless one request has more: it must not keep others waiting for much longer than a trip. */
@@ -36,6 +36,7 @@ export class Batches {
   readonly #names: Names
   readonly #time: StoreTime
   readonly #forms: Pick<StraightForms, 'of'>
+  readonly #straight: StraightCalls
   readonly #batches = new Map<number, Batch>()
   readonly #waiters: (() => void)[] = []
   #scheduled = false
@@ -57,13 +58,14 @@ export class Batches {
     this.#names = names
     this.#time = time
     this.#forms = forms
+    this.#straight = new StraightCalls(names, programs, time)
   }
 
   /** @param slot only requests of one slot can travel together */
   decide(steps: readonly Step[], peek: boolean, slot: number): Promise<Outcome> {
     const form = this.#forms.of(steps, peek)
     if (this.#unanswered === 0 && steps.length >= Math.max(this.#peak, this.#peakBefore) / 2)
-      return this.#alone({ steps, peek }, form, slot)
+      return this.#alone(steps, peek, form, slot)
     return new Promise((resolve, reject) => this.#add({ steps, peek, form, tries: 0, resolve, reject }, slot))
   }
 
@@ -81,34 +83,52 @@ export class Batches {
   }
 
   /** As one of a batch, without what only several need. */
-  #alone(request: StepsRequest, form: StraightForm | undefined, slot: number): Promise<Outcome> {
-    const { steps } = request
-    const asked = this.#callOf(form, [request])
+  #alone(
+    steps: readonly Step[],
+    peek: boolean,
+    form: StraightForm | undefined,
+    slot: number,
+  ): Promise<Outcome> {
+    const asked =
+      form === undefined ? this.#figuresCall([{ steps, peek }]) : this.#straight.ofOne(form, steps)
     this.#asks(steps.length)
     this.#leaves()
-    return this.#runner.run(asked.call, asked.length).then(
-      (reply) => {
-        this.#answered(steps.length)
-        this.#time.sync(reply[0]!)
-        return asked.outcomeOf(request, reply) ?? this.#aloneAgain(request, form, slot)
-      },
-      (error: unknown) => {
-        this.#answered(steps.length)
-        throw error
-      },
-    )
+    const answered = (reply: unknown): Outcome | Promise<Outcome> => {
+      this.#answered(steps.length)
+      const integers = integersOf(reply, asked.length)
+      this.#time.sync(integers[0]!)
+      return asked.outcomeOf(steps, peek, integers) ?? this.#aloneAgain(steps, peek, form, slot)
+    }
+    return this.#runner
+      .sent(asked.call)
+      .then(answered, (cause: unknown) => this.#aloneFailed(asked.call, cause, answered, steps.length))
   }
 
-  #aloneAgain(request: StepsRequest, form: StraightForm | undefined, slot: number): Promise<Outcome> {
+  #aloneFailed(
+    call: Call,
+    cause: unknown,
+    answered: (reply: unknown) => Outcome | Promise<Outcome>,
+    steps: number,
+  ): Promise<Outcome> {
+    return this.#runner.sentAgain(call, cause).then(answered, (error: unknown) => {
+      this.#answered(steps)
+      throw error
+    })
+  }
+
+  #aloneAgain(
+    steps: readonly Step[],
+    peek: boolean,
+    form: StraightForm | undefined,
+    slot: number,
+  ): Promise<Outcome> {
     return new Promise((resolve, reject) =>
-      this.#again({ ...request, form, tries: 0, resolve, reject }, slot),
+      this.#again({ steps, peek, form, tries: 0, resolve, reject }, slot),
     )
   }
 
-  #callOf(form: StraightForm | undefined, requests: readonly StepsRequest[]): DecideCall {
-    return form === undefined
-      ? new FiguresCall(requests, this.#names, this.#programs, this.#time)
-      : new StraightCall(form, requests, this.#names, this.#programs, this.#time)
+  #figuresCall(requests: readonly StepsRequest[]): DecideCall {
+    return new FiguresCall(requests, this.#names, this.#programs, this.#time)
   }
 
   #asks(steps: number): void {
@@ -169,7 +189,7 @@ export class Batches {
     let asked: DecideCall
     let reply: readonly number[]
     try {
-      asked = this.#callOf(form, requests)
+      asked = form === undefined ? this.#figuresCall(requests) : this.#straight.of(form, requests)
       reply = await this.#runner.run(asked.call, asked.length)
     } catch (error) {
       if (requests.length > 1 && isParted(error)) return this.#askEach(requests, slot)
@@ -180,7 +200,7 @@ export class Batches {
     this.#answered(stepsOf(requests))
     this.#time.sync(reply[0]!)
     for (const request of requests) {
-      const outcome = asked.outcomeOf(request, reply)
+      const outcome = asked.outcomeOf(request.steps, request.peek, reply)
       if (outcome === undefined) this.#again(request, slot)
       else request.resolve(outcome)
     }

@@ -6,10 +6,10 @@ import type { Names } from './names.ts'
 import type { Script, Task } from './script.ts'
 import type { StoreTime } from './store-time.ts'
 
-/** A script and what EVAL and EVALSHA take after it. */
+/** A script, and the command that runs it: `EVALSHA`, its name, the number of keys, the keys, and its arguments. */
 export interface Call {
   readonly script: Script
-  readonly args: readonly string[]
+  readonly command: string[]
 }
 
 /** What a store was asked about one request. */
@@ -24,10 +24,10 @@ export interface DecideCall {
   /** Integers of the reply; the first is the time. */
   readonly length: number
   /**
-   * What a request is answered. To be asked for each request once, in order.
+   * What a request is answered. To be asked for each request once, in order, and without waiting between them.
    * @returns `undefined` where no window of a calendar held the time: it was not charged
    */
-  outcomeOf(request: StepsRequest, reply: readonly number[]): Outcome | undefined
+  outcomeOf(steps: readonly Step[], peek: boolean, reply: readonly number[]): Outcome | undefined
 }
 
 const ROLES = { enforce: 0, quota: 1, shadow: 2, deprioritize: 2 } as const
@@ -81,11 +81,12 @@ function callToDecideOne(
 ): Call {
   const { rule, cost, phase = 0, chargeId = 0 } = steps[0]!
   const { twin, words, own } = programs.written(rule.plan, time.now())
-  const args = ['1', names.of(steps[0]!).state, time.word(), peek ? '0' : '1']
-  if (own === undefined) args.push(...words)
-  args.push(String(cost))
-  if (phase !== 0 || chargeId !== 0) args.push(String(phase), String(chargeId))
-  return { script: own ?? programs.scriptOfOne(twin), args }
+  const script = own ?? programs.scriptOfOne(twin)
+  const command = ['EVALSHA', script.sha, '1', names.of(steps[0]!).state, time.word(), peek ? '0' : '1']
+  if (own === undefined) command.push(...words)
+  command.push(String(cost))
+  if (phase !== 0 || chargeId !== 0) command.push(String(phase), String(chargeId))
+  return { script, command }
 }
 
 /** Charges to correct, as settle.lua.ts reads them. `names`: of each charge's state, and then of what remembers `once`. */
@@ -109,10 +110,11 @@ export function callToSettle(
 
 /** A block to set for so many microseconds, or to end (0). */
 export function callToBlock(programs: LuaPrograms, time: StoreTime, name: string, ticks: number): Call {
-  return {
-    script: programs.scriptOfBlock(),
-    args: ['1', name, time.word(), String(ticks)],
-  }
+  return callOf(programs.scriptOfBlock(), [name], [time.word(), String(ticks)])
+}
+
+export function callOf(script: Script, keys: readonly string[], words: readonly string[]): Call {
+  return { script, command: ['EVALSHA', script.sha, String(keys.length), ...keys, ...words] }
 }
 
 /** A part of a call: a rule in a mode. */
@@ -172,9 +174,7 @@ class Draft {
 
   call(task: Task, words: readonly string[]): Call {
     const head = [this.#time.word(), String(this.#parts.length)]
-    return {
-      script: this.#programs.script(task, this.#needs),
-      args: [String(this.#keys.size), ...this.#keys.keys(), ...head, ...this.#words, ...words],
-    }
+    const script = this.#programs.script(task, this.#needs)
+    return callOf(script, [...this.#keys.keys()], [...head, ...this.#words, ...words])
   }
 }

@@ -1,7 +1,7 @@
 import type { Role } from '../../core/decide/role.ts'
 import type { Twin } from '../../core/decide/twin.ts'
-import { exactLua, tillLua, tillTextLua } from './figures.lua.ts'
-import { cellNames, planNames, straight, straightFunctions } from './straight.ts'
+import { tillLua, tillTextLua } from './figures.lua.ts'
+import { cellNames, inlined, planNames, straight, straightFunctions } from './straight.ts'
 
 /** A rule's part in a straight script: its twin keeps cells. */
 export interface StraightStep {
@@ -34,7 +34,8 @@ export function decideStraightLua(steps: readonly StraightStep[], peek: boolean)
   )
   const each = (text: (n: number) => string): string => parts.map((_, i) => text(i + 1)).join(', ')
   const text = `
-${exactLua}
+-- Clients read integers that close to 2^53 wrongly.
+local BIG = 9007199254740900
 ${sent.length === 0 ? '' : `local ${sent.join(', ')} = ${sent.map((_, i) => `args[${i + 2}] + 0`).join(', ')}`}
 ${parts.map(({ names }) => names).join('\n')}
 local i, count, texts, tills = ${sent.length + 2}, #KEYS / ${steps.length}, call('MGET', unpack(KEYS)), false
@@ -94,7 +95,7 @@ function textOf({ twin, role, words }: StraightStep, n: number, peek: boolean): 
   const own = (text: string): string => straight(text, twin, n)
   return {
     names: `local ${cells}
-${peek ? '' : straightFunctions(twin, ['remaining', 'wait', 'charge', 'idle', 'noWindow'], n)}`,
+${peek ? '' : straightFunctions(twin, ['noWindow'], n)}`,
     read: `
   local text = texts[k${n}]
   if text then ${cells} = parse(${form}, text) else ${cells} = ${names.map(() => 0).join(', ')} end
@@ -103,26 +104,31 @@ ${peek ? '' : straightFunctions(twin, ['remaining', 'wait', 'charge', 'idle', 'n
     if ${names.map((name) => `${name} < BIG`).join(' and ')} then
       ${names.map((_, i) => `reply[n + ${i + 1}]`).join(', ')} = ${cells}
     else
-      ${names.map((_, i) => `reply[n + ${i + 1}]`).join(', ')} = ${names.map((name) => `exact(${name})`).join(', ')}
+      ${names.map((_, i) => `reply[n + ${i + 1}]`).join(', ')} = ${names.map((name) => `format('%.0f', ${name})`).join(', ')}
     end
     n = n + ${names.length}
   end
 ${
   peek
     ? ''
-    : `  local last${n}, used${n} = c${n}_1 - phase${n}, at < c${n}_1 and c${n}_1 or at
-  local now${n} = used${n} - phase${n}
+    : `  local last${n}, instant${n} = c${n}_1 - phase${n}, at < c${n}_1 and c${n}_1 or at
+  local now${n} = instant${n} - phase${n}
   ${hasUnit ? own(`if p.unit > 1 then last${n}, now${n} = floor(last${n} / p.unit), floor(now${n} / p.unit) end`) : ''}
-  local ok${n} = cost${n} == 0 or cost${n} <= remaining${n}(last${n}, now${n})
+  local left${n}
+  do
+    local last, now = last${n}, now${n}
+    ${inlined(twin, 'remaining', `left${n}`, n)}
+  end
+  local ok${n} = cost${n} == 0 or cost${n} <= left${n}
 `
 }`,
     missing: twin.noWindow === undefined ? undefined : `${isCharged} and noWindow${n}(now${n})`,
     charge: `
     if ${isCharged} then
-      charge${n}(last${n}, now${n}, cost${n})
-      c${n}_1 = used${n}
-      local now, phase = now${n}, phase${n}
-      local pause = ${twin.idle === undefined ? own(`wait${n}(now, now, p.capacity)`) : `idle${n}(now, now)`}
+      local last, now, cost, phase, pause = last${n}, now${n}, cost${n}, phase${n}
+      ${inlined(twin, 'charge', 'pause', n)}
+      c${n}_1, last, cost = instant${n}, now, ${own('p.capacity')}
+      ${inlined(twin, twin.idle === undefined ? 'wait' : 'idle', 'pause', n)}
       ${own(tillLua)}
       if till ~= lastTill then lastTill, tillText = till, ${tillTextLua} end
       if tills then

@@ -22,7 +22,7 @@ export class FiguresCall implements DecideCall {
     this.length = requests.reduce((sum, { steps }) => sum + answerLength(steps), 1)
   }
 
-  outcomeOf({ steps }: StepsRequest, reply: readonly number[]): Outcome | undefined {
+  outcomeOf(steps: readonly Step[], _peek: boolean, reply: readonly number[]): Outcome | undefined {
     const from = this.#place
     this.#place += answerLength(steps)
     return reply[from] === NO_WINDOW ? undefined : outcomeFrom(steps, reply, from)

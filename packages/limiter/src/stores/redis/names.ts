@@ -23,7 +23,7 @@ export class Names {
   readonly #hash = new TextHash()
   /** The steps of a request mostly have one key. */
   #lastKey = ''
-  #lastTag: string
+  #lastStart: string
 
   /** @throws ConfigError */
   constructor(prefix: string) {
@@ -33,22 +33,30 @@ export class Names {
       )
     }
     this.#prefix = prefix
-    this.#lastTag = this.#digest('')
+    this.#lastStart = `${prefix}:{${this.#digest('')}}:`
   }
 
   of({ rule, key }: StateName): StateNames {
-    const ends = this.endsOf(rule)
-    const start = this.startOf(key)
+    const ends = this.#endsOf(rule)
+    const start = this.#startOf(key)
     return { state: start + ends.state, block: ends.block && start + ends.block }
   }
 
+  /** The name of what a step charges. */
+  state(rule: Rule, key: string): string {
+    return this.#startOf(key) + this.#endsOf(rule).state
+  }
+
   /** How the names of a key's states begin. */
-  startOf(key: string): string {
-    return `${this.#prefix}:{${this.#tagOf(key)}}:`
+  #startOf(key: string): string {
+    if (key === this.#lastKey) return this.#lastStart
+    this.#lastStart = `${this.#prefix}:{${this.#digest(key)}}:`
+    this.#lastKey = key
+    return this.#lastStart
   }
 
   /** How the names of a rule's states end. */
-  endsOf(rule: Rule): StateNames {
+  #endsOf(rule: Rule): StateNames {
     const known = this.#rules.get(rule)
     if (known !== undefined) return known
     const { namespace, plan, block } = rule
@@ -62,21 +70,21 @@ export class Names {
 
   /** The name of one state. */
   one(namespace: string, kind: string, key: string): string {
-    return this.startOf(key) + this.#idOf(namespace, kind)
+    return this.#startOf(key) + this.#idOf(namespace, kind)
   }
 
   /** What remembers a settlement; with `state`, in the slot of that. */
   once(id: string, state?: StateName): string {
-    const tag = state === undefined ? '' : `{${this.#tagOf(state.key)}}:`
-    return `${this.#prefix}:${tag}once:${this.#digest(id)}`
+    const start = state === undefined ? `${this.#prefix}:` : this.#startOf(state.key)
+    return `${start}once:${this.#digest(id)}`
   }
 
   /** The slot of a state in a Redis cluster: CRC-16 (polynomial 0x1021, from 0) of its tag, modulo 16384. */
   slotOf({ key }: Pick<StateName, 'key'>): number {
-    const tag = this.#tagOf(key)
+    const start = this.#startOf(key)
     let crc = 0
-    for (let i = 0; i < tag.length; i++) {
-      crc ^= tag.charCodeAt(i) << 8
+    for (let i = this.#prefix.length + 2; i < start.length - 2; i++) {
+      crc ^= start.charCodeAt(i) << 8
       for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1) & 0xffff
     }
     return crc & 16_383
@@ -84,13 +92,6 @@ export class Names {
 
   #idOf(namespace: string, kind: string): string {
     return this.#digest(`${namespace.length}:${namespace}${kind}`).slice(0, 11)
-  }
-
-  #tagOf(key: string): string {
-    if (key === this.#lastKey) return this.#lastTag
-    this.#lastTag = this.#digest(key)
-    this.#lastKey = key
-    return this.#lastTag
   }
 
   /** 128 bits of the hash in base64url (RFC 4648). One call makes a flat text, where adding up digits makes 22. */

@@ -16,6 +16,13 @@ export interface StraightForm {
   readonly sent: readonly number[]
   /** Whether the reply says of each request if it lacked a window of a calendar. */
   readonly isTimed: boolean
+  /** Of a call for one request: its number of keys, and what StraightCall needs to read the reply. */
+  readonly lone: {
+    readonly keys: string
+    readonly length: number
+    readonly places: readonly number[]
+    readonly ends: readonly number[]
+  }
 }
 
 /** Steps of a request that has a form: Lua has 200 local variables. */
@@ -88,11 +95,21 @@ export class StraightForms {
     // Rules whose plans say the same travel together; not where a call brings them, for only one of each fits in.
     if (known !== undefined) return sent.length === 0 ? known : { ...known }
     if (this.#forms.size === MOST_SCRIPTS) return undefined
+    const sizes = used.map(({ size = 0 }) => size)
+    const isTimed = !peek && used.some(({ noWindow }) => noWindow !== undefined)
+    const places = sizes.map((_, i) => sizes.slice(0, i).reduce((sum, size) => sum + size, 1))
+    const end = sizes.reduce((sum, size) => sum + size, 1)
     const form = {
       script: scriptOfStraight(steps, peek),
-      sizes: used.map(({ size = 0 }) => size),
+      sizes,
       sent,
-      isTimed: !peek && used.some(({ noWindow }) => noWindow !== undefined),
+      isTimed,
+      lone: {
+        keys: String(sizes.length),
+        length: isTimed ? end + 1 : end,
+        places,
+        ends: isTimed ? [end] : [],
+      },
     }
     this.#forms.set(name, form)
     return form

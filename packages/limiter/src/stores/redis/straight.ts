@@ -55,15 +55,29 @@ export function cellNames({ size = 0 }: Twin, step = 1): readonly string[] {
 }
 
 /** A body of a twin that decisions need. */
-type Body = 'remaining' | 'wait' | 'charge' | 'delay' | 'idle' | 'noWindow'
+export type Body = 'remaining' | 'wait' | 'charge' | 'idle' | 'noWindow'
 
-/** The functions of a twin, each with the step's number after its name: `wait1`. */
+/** A twin's own functions, and bodies of it as functions, each with the step's number after its name: `wait1`. */
 export function straightFunctions(twin: Twin, bodies: readonly Body[], step = 1): string {
   const own = bodies.flatMap((name) =>
     twin[name] === undefined ? [] : [`local function ${name}(${parameters[name]})\n${twin[name]}\nend`],
   )
   const text = [twin.locals ?? '', ...own, ''].join('\n')
-  const names = [...text.matchAll(/^local function (\w+)/gm)].map(([, name]) => name)
-  const numbered = text.replace(new RegExp(`(?<![.\\w])(?:${names.join('|')})\\b`, 'g'), `$&${step}`)
-  return straight(numbered, twin, step)
+  return straight(numbered(text, text, step), twin, step)
+}
+
+/**
+ * A body where it would be called, which saves the server a function: it finds its parameters in variables of their
+ * names, and puts what it returns into `into`. It must have no loop.
+ */
+export function inlined(twin: Twin, name: Body, into: string, step: number): string {
+  const body = twin[name]!.replace(/\breturn\b(.*?)(?= end\b|$)/gm, `${into} =$1 break`)
+  return straight(numbered(`repeat\n${body}\nuntil true`, twin.locals ?? '', step), twin, step)
+}
+
+/** Puts the step's number after the names of the functions that `functions` has, wherever `text` names them. */
+function numbered(text: string, functions: string, step: number): string {
+  const names = [...functions.matchAll(/^local function (\w+)/gm)].map(([, name]) => name)
+  if (names.length === 0) return text
+  return text.replace(new RegExp(`(?<![.\\w])(?:${names.join('|')})\\b`, 'g'), `$&${step}`)
 }
