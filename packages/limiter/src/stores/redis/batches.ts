@@ -11,7 +11,7 @@ import { StraightCalls } from './straight-call.ts'
 import { type StraightForm, StraightForms } from './straight-forms.ts'
 
 /** Steps in a call, unless one request has more: it must not keep others waiting for much longer than a trip. */
-const MOST_STEPS_OF_CALL = 32
+const MOST_STEPS_OF_CALL = 64
 /** Calls after which it is forgotten how much was asked at once before them. */
 const MEMORY = 16
 interface WaitingRequest extends StepsRequest {

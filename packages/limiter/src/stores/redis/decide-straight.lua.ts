@@ -33,6 +33,7 @@ export function decideStraightLua(steps: readonly StraightStep[], peek: boolean)
     words === undefined && !peek ? planNames(twin, i + 1) : [],
   )
   const each = (text: (n: number) => string): string => parts.map((_, i) => text(i + 1)).join(', ')
+  const room = ['at', ...steps.flatMap(({ twin }) => cellNames(twin).map(() => 0)), ...(isTimed ? [0] : [])]
   const text = `
 -- Clients read integers that close to 2^53 wrongly.
 local BIG = 9007199254740900
@@ -40,7 +41,7 @@ ${sent.length === 0 ? '' : `local ${sent.join(', ')} = ${sent.map((_, i) => `arg
 ${parts.map(({ names }) => names).join('\n')}
 local i, count, texts, tills = ${sent.length + 2}, #KEYS / ${steps.length}, call('MGET', unpack(KEYS)), false
 if args[i] then count, tills = (#args - i + 1) / ${steps.length * WORDS_PER_STEP}, {} end
-local reply, n, seen, lastTill, tillText = { at }, 1, 0
+local reply, n, seen, lastTill, tillText = { ${room.join(', ')} }, 1, 0
 for request = 0, count - 1 do
   local ${each((n) => `k${n}`)} = ${each((n) => `request * ${steps.length} + ${n}`)}
   local ${each((n) => `cost${n}, phase${n}`)} = ${each(() => '1, 0')}

@@ -41,7 +41,13 @@ export class StraightCall implements DecideCall {
   /** How many requests were answered. */
   #read = 0
 
-  constructor(call: Call, length: number, places: readonly number[], ends: readonly number[], states: RepliedStates) {
+  constructor(
+    call: Call,
+    length: number,
+    places: readonly number[],
+    ends: readonly number[],
+    states: RepliedStates,
+  ) {
     this.call = call
     this.length = length
     this.#places = places

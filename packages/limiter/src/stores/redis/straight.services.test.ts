@@ -50,7 +50,9 @@ const ROLES: readonly RuleOptions[] = [
 ]
 
 /** Rules in every role of each policy: so that states are shared, and lists of them repeat. */
-const RULES = POLICIES.flatMap((policy, i) => ROLES.map((role) => ruleOf(`${i}`, `${i}`, planOf(policy), role)))
+const RULES = POLICIES.flatMap((policy, i) =>
+  ROLES.map((role) => ruleOf(`${i}`, `${i}`, planOf(policy), role)),
+)
 
 const cost = fc.oneof(fc.constant(1), fc.constant(1), fc.nat(12), fc.constant(2 ** 53 - 1))
 /** Lists of rules that a run asks for; a state stands in each list once for a role. */
