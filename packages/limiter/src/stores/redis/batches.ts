@@ -14,6 +14,7 @@ import { type StraightForm, StraightForms } from './straight-forms.ts'
 const MOST_STEPS_OF_CALL = 64
 /** Calls after which it is forgotten how much was asked at once before them. */
 const MEMORY = 16
+
 interface WaitingRequest extends StepsRequest {
   readonly form: StraightForm | undefined
   tries: number
@@ -235,8 +236,8 @@ type Part = readonly [form: StraightForm | undefined, requests: readonly Waiting
  * in which it was asked: where forms share a state, one call decides all.
  */
 function partsOf(requests: readonly WaitingRequest[]): readonly Part[] {
-  const { form } = requests[0]!
-  if (requests.every((request) => request.form === form)) return [[form, requests]]
+  const first = requests[0]!.form
+  if (requests.every(({ form }) => form === first)) return [[first, requests]]
   const counts = new Map<StraightForm | undefined, number>()
   for (const { form } of requests) counts.set(form, (counts.get(form) ?? 0) + 1)
   const parts = new Map<StraightForm | undefined, WaitingRequest[]>()
@@ -246,7 +247,8 @@ function partsOf(requests: readonly WaitingRequest[]): readonly Part[] {
     if (part === undefined) parts.set(form, [request])
     else part.push(request)
   }
-  return shareStates(parts.values()) ? [[undefined, requests]] : [...parts]
+  if (shareStates(parts.values())) return [[undefined, requests]]
+  return [...parts].map(([form, own]) => [own.length === 1 ? own[0]!.form : form, own])
 }
 
 function shareStates(parts: Iterable<readonly StepsRequest[]>): boolean {

@@ -29,9 +29,7 @@ export const WORDS_PER_STEP = 3
 export function decideStraightLua(steps: readonly StraightStep[], peek: boolean): string {
   const parts = steps.map((step, i) => textOf(step, i + 1, peek))
   const isTimed = !peek && steps.some(({ twin }) => twin.noWindow !== undefined)
-  const sent = steps.flatMap(({ twin, words }, i) =>
-    words === undefined && !peek ? planNames(twin, i + 1) : [],
-  )
+  const sent = steps.flatMap(({ twin, words }, i) => (words === undefined ? planNames(twin, i + 1) : []))
   const each = (text: (n: number) => string): string => parts.map((_, i) => text(i + 1)).join(', ')
   const room = ['at', ...steps.flatMap(({ twin }) => cellNames(twin).map(() => 0)), ...(isTimed ? [0] : [])]
   const text = `

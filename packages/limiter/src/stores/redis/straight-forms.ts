@@ -45,13 +45,15 @@ interface Node {
 export class StraightForms {
   readonly #programs: LuaPrograms
   readonly #time: StoreTime
+  readonly #mostOwn: number
   readonly #root: Node = { next: new WeakMap() }
   /** By what their scripts have in them. */
   readonly #forms = new Map<string, StraightForm>()
 
-  constructor(programs: LuaPrograms, time: StoreTime) {
+  constructor(programs: LuaPrograms, time: StoreTime, mostOwn: number = MOST_OWN_SCRIPTS) {
     this.#programs = programs
     this.#time = time
+    this.#mostOwn = mostOwn
   }
 
   /** @returns `undefined` where decide.lua.ts has to decide */
@@ -83,13 +85,15 @@ export class StraightForms {
     // The script holds the state of each step in variables of its own.
     const states = new Set(rules.map(({ namespace, plan }) => `${namespace} ${plan.kind}`))
     if (states.size < rules.length) return undefined
-    const isOwn = this.#forms.size < MOST_OWN_SCRIPTS
+    const isOwn = this.#forms.size < this.#mostOwn
     const written = rules.map(({ plan }) => this.#programs.written(plan, this.#time.now()))
+    // Who only looks decides here: the script reads, whatever the plans and roles.
     const steps = used.map((twin, i): StraightStep => {
+      if (peek) return { twin, role: 'shadow', words: [] }
       const words = isOwn && twin.noWindow === undefined ? written[i]!.words : undefined
       return { twin, role: rules[i]!.role, words }
     })
-    const sent = steps.flatMap(({ words }, i) => (words === undefined && !peek ? [i] : []))
+    const sent = steps.flatMap(({ words }, i) => (words === undefined ? [i] : []))
     const name = JSON.stringify([peek, steps.map(({ role, words }, i) => [written[i]!.twin, role, words])])
     const known = this.#forms.get(name)
     // Rules whose plans say the same travel together; not where a call brings them, for only one of each fits in.

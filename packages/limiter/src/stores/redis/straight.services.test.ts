@@ -12,6 +12,7 @@ import { Names } from './names.ts'
 import { ScriptRunner } from './runner.ts'
 import { type RedisServer, startRedis } from './server.test-support.ts'
 import { StoreTime } from './store-time.ts'
+import { StraightForms } from './straight-forms.ts'
 
 const RUNS = Number(process.env.SLUICE_RUNS ?? 60)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
@@ -98,7 +99,8 @@ it('Scripts that are written for the steps of requests decide, and keep states, 
       const programs = new LuaPrograms()
       const prefix = `run${run++}`
       const runner = new ScriptRunner(send)
-      const own = new Batches(runner, programs, new Names(`${prefix}:s`), time)
+      const forms = new StraightForms(programs, time, run % 3 === 0 ? 0 : undefined)
+      const own = new Batches(runner, programs, new Names(`${prefix}:s`), time, forms)
       const general = new Batches(runner, programs, new Names(`${prefix}:g`), time, { of: () => undefined })
       for (const { elapsed, requests } of turns) {
         clock.advance(elapsed)
