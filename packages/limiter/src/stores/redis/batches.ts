@@ -229,13 +229,13 @@ function stepsOf(requests: readonly StepsRequest[]): number {
   return requests.reduce((sum, { steps }) => sum + steps.length, 0)
 }
 
-type Part = readonly [form: StraightForm | undefined, requests: readonly WaitingRequest[]]
+type FormGroup = readonly [form: StraightForm | undefined, requests: readonly WaitingRequest[]]
 
 /**
  * Requests of one form travel together, and all whose form no other has. What one state is asked is decided in the order
  * in which it was asked: where forms share a state, one call decides all.
  */
-function partsOf(requests: readonly WaitingRequest[]): readonly Part[] {
+function partsOf(requests: readonly WaitingRequest[]): readonly FormGroup[] {
   const first = requests[0]!.form
   if (requests.every(({ form }) => form === first)) return [[first, requests]]
   const counts = new Map<StraightForm | undefined, number>()

@@ -9,7 +9,7 @@ export type Send = (args: string[], key: string) => Promise<unknown>
 
 /** What is used of an ioredis or iovalkey client, single, sentinel or cluster. */
 interface CallingClient {
-  call(...command: string[]): Promise<unknown>
+  call(command: string, args: string[]): Promise<unknown>
   readonly isCluster?: boolean
   readonly options: object
 }
@@ -69,7 +69,7 @@ export function senderOf(client: RedisClient): Sender {
   const given: object = Object(client)
   if (isCalling(given)) {
     refuseResending(given)
-    return { send: (args) => given.call(...args), cluster: given.isCluster === true }
+    return { send: (args) => given.call(args[0]!, args.slice(1)), cluster: given.isCluster === true }
   }
   if ('customCommand' in given) {
     const glide = given as GlideClient

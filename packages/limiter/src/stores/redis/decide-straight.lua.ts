@@ -12,7 +12,7 @@ export interface StraightStep {
 }
 
 /** Words by which a call lists a step of a request: the number of its key from 1, its cost and its phase. */
-export const WORDS_PER_STEP = 3
+const WORDS_PER_STEP = 3
 
 /**
  * What decide.lua.ts does, for requests that all have these steps, without blocks: in a third of the server's time. It

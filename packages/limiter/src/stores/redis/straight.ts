@@ -55,10 +55,10 @@ export function cellNames({ size = 0 }: Twin, step = 1): readonly string[] {
 }
 
 /** A body of a twin that decisions need. */
-export type Body = 'remaining' | 'wait' | 'charge' | 'idle' | 'noWindow'
+type DecideBody = 'remaining' | 'wait' | 'charge' | 'idle' | 'noWindow'
 
 /** A twin's own functions, and bodies of it as functions, each with the step's number after its name: `wait1`. */
-export function straightFunctions(twin: Twin, bodies: readonly Body[], step = 1): string {
+export function straightFunctions(twin: Twin, bodies: readonly DecideBody[], step = 1): string {
   const own = bodies.flatMap((name) =>
     twin[name] === undefined ? [] : [`local function ${name}(${parameters[name]})\n${twin[name]}\nend`],
   )
@@ -70,7 +70,7 @@ export function straightFunctions(twin: Twin, bodies: readonly Body[], step = 1)
  * A body where it would be called, which saves the server a function: it finds its parameters in variables of their
  * names, and puts what it returns into `into`. It must have no loop.
  */
-export function inlined(twin: Twin, name: Body, into: string, step: number): string {
+export function inlined(twin: Twin, name: DecideBody, into: string, step: number): string {
   const body = twin[name]!.replace(/\breturn\b(.*?)(?= end\b|$)/gm, `${into} =$1 break`)
   return straight(numbered(`repeat\n${body}\nuntil true`, twin.locals ?? '', step), twin, step)
 }
