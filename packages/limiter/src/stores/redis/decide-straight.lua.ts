@@ -15,7 +15,7 @@ export interface StraightStep {
 const WORDS_PER_STEP = 3
 
 /**
- * What decide.lua.ts does, for requests that all have these steps, without blocks: in a third of the server's time. It
+ * What decide.lua.ts does, for requests that all have these steps, without blocks: two in half of the server's time. It
  * decides and charges, and answers no figures but the states as they were before, each once and in the order of the
  * keys: who asked makes the same decision of them by `run` (core/decide/run.ts), figures and all.
  *
