@@ -25,21 +25,23 @@ export async function writePage() {
 
 /**
  * Rows are candidates and columns scenarios, or, `turned`, the other way round.
- * @param columns scenarios, or `[title, scenario, figure]` where it is not their first figure
+ * @param columns scenarios, or `[title, scenario, figure, bracketed]` where it is not their first figure, or has another
+ *   behind it
  */
 function tableOf({ head, columns, turned = false }, measured) {
   const scenarios = columns.map((column) => (typeof column === 'string' ? [column, column] : column))
   const rows = new Map()
-  for (const [title, scenario, figure] of scenarios) {
+  for (const [title, scenario, figure, bracketed] of scenarios) {
     const { rows: candidates = [] } = measured.find((table) => table.scenario === scenario) ?? {}
     for (const { candidate, figures } of candidates) {
       const { median } = figure === undefined ? Object.values(figures)[0] : (figures[figure] ?? {})
       const [row, column] = turned ? [title, candidate] : [candidate, title]
-      rows.set(row, (rows.get(row) ?? new Map()).set(column, median))
+      const more = bracketed === undefined ? '' : ` (${shown(figures[bracketed]?.median)})`
+      rows.set(row, (rows.get(row) ?? new Map()).set(column, shown(median) + more))
     }
   }
   const titles = [...new Set([...rows.values()].flatMap((cells) => [...cells.keys()]))]
-  const lines = [...rows].map(([row, cells]) => [row, ...titles.map((title) => shown(cells.get(title)))])
+  const lines = [...rows].map(([row, cells]) => [row, ...titles.map((title) => cells.get(title) ?? '')])
   const widths = [head, ...titles].map((title, i) =>
     Math.max(title.length, ...lines.map((line) => line[i].length)),
   )
