@@ -36,6 +36,7 @@ function tableOf({ head, columns, turned = false }, measured) {
     for (const { candidate, figures } of candidates) {
       const { median } = figure === undefined ? Object.values(figures)[0] : (figures[figure] ?? {})
       const [row, column] = turned ? [title, candidate] : [candidate, title]
+      if (median === undefined) continue
       const more = bracketed === undefined ? '' : ` (${shown(figures[bracketed]?.median)})`
       rows.set(row, (rows.get(row) ?? new Map()).set(column, shown(median) + more))
     }
