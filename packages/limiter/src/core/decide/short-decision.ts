@@ -1,0 +1,186 @@
+import type { Reading, Waits } from './algorithm.ts'
+import { type Decision, type DecisionParts, DecisionRecord } from './decision.ts'
+import { chargeInstant, type Figures, figuresFrom, inMs, inUnits, newFigures } from './figures.ts'
+import type { Rule } from './rule.ts'
+import { newSlot } from './run.ts'
+
+/** A state that a request was answered from, and the waits. */
+type Answer = Readonly<Reading & Waits>
+
+/** Numbers that are kept of each of several answers: left, retry, more, reset, delay, ticks. */
+const KEPT = 6
+
+/**
+ * Makes decisions of requests that have one key and one cost for all rules, which are enforced or in shadow mode: the
+ * same as `decisionOf` makes them of steps and outcome, to which limiter.plain.test.ts compares them. Steps, outcome
+ * and figures by rule are made when they are asked for: that saves most of what a decision allocates.
+ */
+export class ShortDecisions {
+  /** Those of the rule that decided. Written over by each decision, as are the numbers. */
+  readonly #own = newFigures()
+  #kept: number[] = []
+
+  /**
+   * @param answers one for each rule, or more
+   * @param at the store's clock, in microseconds
+   */
+  of(
+    rules: readonly Rule[],
+    answers: readonly Answer[],
+    key: string,
+    cost: number,
+    allowed: boolean,
+    peek: boolean,
+    at: number,
+  ): Decision {
+    const bound = rules.length === 1 ? 0 : boundOf(rules, answers, allowed)
+    const { plan } = rules[bound]!
+    const answer = answers[bound]!
+    const own = figuresFrom(plan, answer, answer.retry, answer.more, answer.reset, this.#own)
+    if (rules.length === 1) {
+      const instant = chargeInstant(plan, answer)
+      return new ShortDecision(rules, 0, own, allowed, own.delayMs, key, cost, peek, at, instant, undefined)
+    }
+    const delayMs = longestDelay(rules, answers)
+    const kept = this.#keep(answers, rules.length)
+    return new ShortDecision(rules, bound, own, allowed, delayMs, key, cost, peek, at, at, kept)
+  }
+
+  /** A copy of an array that always holds fractional numbers is quicker than an array that grows. */
+  #keep(answers: readonly Answer[], count: number): readonly number[] {
+    if (this.#kept.length !== count * KEPT) {
+      this.#kept = []
+      for (let i = 0; i < count * KEPT; i++) this.#kept.push(0.5)
+    }
+    const kept = this.#kept
+    for (let i = 0, n = 0; i < count; i++, n += KEPT) {
+      const { left, retry, more, reset, delay, ticks } = answers[i]!
+      kept[n] = left
+      kept[n + 1] = retry
+      kept[n + 2] = more
+      kept[n + 3] = reset
+      kept[n + 4] = delay
+      kept[n + 5] = ticks
+    }
+    return kept.slice()
+  }
+}
+
+/** As `binding` of combine.ts: the longest wait of those that refuse, else the least remaining; ties go to the first. */
+function boundOf(rules: readonly Rule[], answers: readonly Answer[], allowed: boolean): number {
+  let bound = -1
+  let most = 0
+  for (let i = 0; i < rules.length; i++) {
+    const { plan, role } = rules[i]!
+    const answer = answers[i]!
+    if (role !== 'enforce' || (!allowed && answer.allowed)) continue
+    const { unit } = plan
+    const weight = allowed
+      ? -Math.max(answer.left, 0)
+      : (inMs(answer.retry, unit, intoUnit(answer, unit)) ?? Number.POSITIVE_INFINITY)
+    if (bound >= 0 && weight <= most) continue
+    bound = i
+    most = weight
+  }
+  return bound
+}
+
+function intoUnit({ ticks, now }: Answer, unit: number): number {
+  return unit === 1 ? 0 : ticks - now * unit
+}
+
+/** In milliseconds, of the rules that can refuse. */
+function longestDelay(rules: readonly Rule[], answers: readonly Answer[]): number {
+  let longest = 0
+  for (let i = 0; i < rules.length; i++) {
+    const { plan, role } = rules[i]!
+    const answer = answers[i]!
+    if (answer.delay === 0 || role !== 'enforce') continue
+    longest = Math.max(longest, inMs(answer.delay, plan.unit, intoUnit(answer, plan.unit)) ?? 0)
+  }
+  return longest
+}
+
+/** A class with declared fields (see ARCHITECTURE.md, "Shaped for the engine"). */
+class ShortDecision extends DecisionRecord {
+  readonly #rules: readonly Rule[]
+  readonly #bound: number
+  readonly #key: string
+  readonly #cost: number
+  readonly #peek: boolean
+  readonly #at: number
+  readonly #instant: number
+  readonly #kept: readonly number[] | undefined
+
+  /**
+   * @param instant of the charge by one rule, in microseconds
+   * @param kept what is known of several
+   */
+  constructor(
+    rules: readonly Rule[],
+    bound: number,
+    own: Figures,
+    allowed: boolean,
+    delayMs: number,
+    key: string,
+    cost: number,
+    peek: boolean,
+    at: number,
+    instant: number,
+    kept: readonly number[] | undefined,
+  ) {
+    super(rules[bound]!.name, own, allowed, delayMs, false, undefined)
+    this.#rules = rules
+    this.#bound = bound
+    this.#key = key
+    this.#cost = cost
+    this.#peek = peek
+    this.#at = at
+    this.#instant = instant
+    this.#kept = kept
+  }
+
+  protected override makeParts(): DecisionParts {
+    const at = this.#at
+    const rules = this.#rules
+    const instants: number[] = []
+    const figures = rules.map(({ plan }, i) => {
+      if (this.#kept === undefined) {
+        instants.push(this.#instant)
+        return figuresIn(this as Figures)
+      }
+      const answer = answerIn(this.#kept, i * KEPT, plan.unit)
+      instants.push(chargeInstant(plan, answer))
+      return figuresFrom(plan, answer, answer.retry, answer.more, answer.reset)
+    })
+    return {
+      steps: rules.map((rule) => ({ rule, key: this.#key, cost: this.#cost })),
+      outcome: {
+        allowed: this.allowed,
+        at,
+        figures,
+        ...(instants.some((instant) => instant !== at) && { instants }),
+      },
+      peek: this.#peek,
+      bound: this.#bound,
+    }
+  }
+}
+
+function figuresIn(own: Figures): Figures {
+  const { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs } = own
+  return { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs }
+}
+
+function answerIn(kept: readonly number[], from: number, unit: number): Answer {
+  const [left, retry, more, reset, delay, ticks] = kept.slice(from, from + KEPT) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const allowed = retry === 0
+  return { ...newSlot(), left, allowed, delay, ticks, now: inUnits({ unit }, ticks), retry, more, reset }
+}
