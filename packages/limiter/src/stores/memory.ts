@@ -86,6 +86,12 @@ export class MemoryStore implements Store<false> {
   decisionOf(rules: readonly Rule[], key: string, cost: number, peek: boolean): Decision {
     const at = this.#now()
     const slots = this.#states.slots(rules.length)
+    if (rules.length === 1) {
+      const slot = slots[0]!
+      this.#read(rules[0]!, key, cost, at, 0, slot)
+      this.#answer(rules[0]!, key, cost, !peek, 0, 0, slot)
+      return this.#decisions.ofOne(rules, slot, key, cost, peek, at)
+    }
     let allowed = true
     for (let i = 0; i < rules.length; i++) {
       this.#read(rules[i]!, key, cost, at, 0, slots[i]!)
@@ -93,7 +99,7 @@ export class MemoryStore implements Store<false> {
     }
     const charges = allowed && !peek
     for (let i = 0; i < rules.length; i++) this.#answer(rules[i]!, key, cost, charges, 0, 0, slots[i]!)
-    return this.#decisions.of(rules, slots, key, cost, allowed, peek, at)
+    return this.#decisions.ofSeveral(rules, slots, key, cost, allowed, peek, at)
   }
 
   admits(rules: readonly Rule[], key: string, cost: number): boolean {

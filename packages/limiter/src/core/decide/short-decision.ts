@@ -1,4 +1,4 @@
-import type { Reading, Waits } from './algorithm.ts'
+import type { Reading, StatePlan, Waits } from './algorithm.ts'
 import { type Decision, type DecisionParts, DecisionRecord } from './decision.ts'
 import { chargeInstant, type Figures, figuresFrom, inMs, inUnits, newFigures } from './figures.ts'
 import type { Rule } from './rule.ts'
@@ -20,11 +20,27 @@ export class ShortDecisions {
   readonly #own = newFigures()
   #kept: number[] = []
 
+  /** Of one rule, which is enforced. @param at as below */
+  ofOne(
+    rules: readonly Rule[],
+    answer: Answer,
+    key: string,
+    cost: number,
+    peek: boolean,
+    at: number,
+  ): Decision {
+    const { plan } = rules[0]!
+    const own = this.#figuresOf(plan, answer)
+    const instant = chargeInstant(plan, answer)
+    return new ShortDecision(rules, 0, own, own.allowed, own.delayMs, key, cost, peek, at, instant, undefined)
+  }
+
   /**
+   * Of several rules.
    * @param answers one for each rule, or more
    * @param at the store's clock, in microseconds
    */
-  of(
+  ofSeveral(
     rules: readonly Rule[],
     answers: readonly Answer[],
     key: string,
@@ -33,17 +49,15 @@ export class ShortDecisions {
     peek: boolean,
     at: number,
   ): Decision {
-    const bound = rules.length === 1 ? 0 : boundOf(rules, answers, allowed)
-    const { plan } = rules[bound]!
-    const answer = answers[bound]!
-    const own = figuresFrom(plan, answer, answer.retry, answer.more, answer.reset, this.#own)
-    if (rules.length === 1) {
-      const instant = chargeInstant(plan, answer)
-      return new ShortDecision(rules, 0, own, allowed, own.delayMs, key, cost, peek, at, instant, undefined)
-    }
+    const bound = boundOf(rules, answers, allowed)
+    const own = this.#figuresOf(rules[bound]!.plan, answers[bound]!)
     const delayMs = longestDelay(rules, answers)
     const kept = this.#keep(answers, rules.length)
     return new ShortDecision(rules, bound, own, allowed, delayMs, key, cost, peek, at, at, kept)
+  }
+
+  #figuresOf(plan: StatePlan, answer: Answer): Figures {
+    return figuresFrom(plan, answer, answer.retry, answer.more, answer.reset, this.#own)
   }
 
   /** A copy of an array that always holds fractional numbers is quicker than an array that grows. */

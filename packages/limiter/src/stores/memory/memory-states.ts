@@ -1,16 +1,28 @@
 import type { Clock } from '../../clock.ts'
-import type { StatePlan, Waits } from '../../core/decide/algorithm.ts'
-import { NO_CELLS, newSlot, type Slot, type States } from '../../core/decide/run.ts'
+import type { Cells, StatePlan, Waits } from '../../core/decide/algorithm.ts'
+import { NO_CELLS, type Slot, type States } from '../../core/decide/run.ts'
 import { Fingerprint } from './fingerprint.ts'
 import { FixedStates } from './fixed-states.ts'
 import { GrowingStates } from './growing-states.ts'
 import type { Budget, StateTable } from './state-table.ts'
 
 /** Where one step of the request at hand is. Reused from request to request: a store decides one at a time. */
-export interface MemorySlot extends Slot, Waits {
-  table: StateTable | undefined
+export class MemorySlot implements Slot, Waits {
+  table: StateTable | undefined = undefined
   /** Microseconds by which the key's time is behind that of others. */
-  phase: number
+  phase = 0
+  cells: Cells = NO_CELLS
+  offset = 0
+  last = 0
+  now = 0
+  ticks = 0
+  left = 0
+  allowed = false
+  delay = 0
+  blocked = 0
+  retry = 0
+  more = 0
+  reset = 0
 }
 
 /** Decisions from one sweep to the next; new keys bring it nearer. */
@@ -57,8 +69,7 @@ export class MemoryStates implements States<MemorySlot> {
   }
 
   slots(count: number): readonly MemorySlot[] {
-    while (this.#slots.length < count)
-      this.#slots.push({ ...newSlot(), retry: 0, more: 0, reset: 0, table: undefined, phase: 0 })
+    while (this.#slots.length < count) this.#slots.push(new MemorySlot())
     return this.#slots
   }
 
