@@ -75,10 +75,7 @@ describe(`a limiter whose store has short forms (SLUICE_SEED=${SEED})`, () => {
       period: fc.constantFrom('2s', 1, '1h', '700d'),
       shadow: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
       soft: fc.constantFrom(undefined, undefined, 0.5),
-      onLimit: fc.oneof(
-        { weight: 8, arbitrary: fc.constant('deny' as const) },
-        fc.constantFrom('delay' as const, 'deprioritize' as const),
-      ),
+      onLimit: fc.constantFrom('deny' as const, 'deny' as const, 'deny' as const, 'delay' as const),
     })
     const property = fc.property(
       fc.array(policy, { minLength: count, maxLength: count }),
@@ -87,15 +84,9 @@ describe(`a limiter whose store has short forms (SLUICE_SEED=${SEED})`, () => {
         const policies = Object.fromEntries(
           given.map(({ base, soft, onLimit, ...rest }, i) => {
             const delays = onLimit === 'delay' && soft !== undefined && base.algorithm !== 'concurrency'
-            const deprioritizes = onLimit === 'deprioritize' && !rest.shadow
             return [
               `p${i}`,
-              {
-                ...base,
-                ...rest,
-                ...(soft && { soft }),
-                onLimit: delays || deprioritizes ? onLimit : ('deny' as const),
-              },
+              { ...base, ...rest, ...(soft && { soft }), ...(delays && { onLimit: 'delay' as const }) },
             ]
           }),
         )
