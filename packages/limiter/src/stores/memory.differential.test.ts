@@ -16,6 +16,8 @@ const operation = fc.record({
     'decide',
     'decide',
     'several',
+    'plain',
+    'plain',
     'peek',
     'settle',
     'block',
@@ -46,14 +48,24 @@ describe(`the store in memory answers as the run does (SLUICE_SEED=${SEED})`, ()
           stepFor(plan, { namespace: 'shadow', mode: 'shadow' }),
           stepFor(other, { namespace: 'other', blockable: true }),
         ]
+        // Enforced and without a block: decided without the run.
+        const plain = [
+          stepFor(plan),
+          stepFor({ ...plan, limit: Math.ceil(limit / 2) }, { namespace: 'second' }),
+          stepFor(other, { namespace: 'third' }),
+        ]
         let chargeId = 0
         for (const { verb, key, rule, cost, change, forward } of operations) {
           clock.advance(forward / 1_000)
           chargeId++
           const step = { ...rules[rule]!, key, cost, chargeId: 1 + (chargeId % 3) }
-          const steps = verb === 'several' ? rules.map((each) => ({ ...step, rule: each.rule })) : [step]
+          const several = verb === 'several' ? rules : verb === 'plain' ? plain : [step]
+          const steps = several.map(({ rule }) => {
+            const isSpread = key === 'b' && rule.plan.algorithm.traits.aligned === true
+            return { ...step, rule, ...(isSpread && { phase: 700_000 }) }
+          })
           if (verb === 'settle') {
-            const charges = [{ step, at: clock.now() - 500_000, change }]
+            const charges = [{ step: steps[0]!, at: clock.now() - 500_000, change }]
             expect(memory.settle(charges)).toEqual(map.settle(charges))
           } else if (verb === 'block') {
             if (step.rule.block === undefined) continue
