@@ -77,6 +77,9 @@ export function chargeInstant(
 
 type InstantReading = Pick<Reading, 'now' | 'ticks' | 'delay'>
 
+/** What figures are made of, beside the waits. */
+export type StatedReading = Pick<Reading, 'now' | 'ticks' | 'left' | 'allowed' | 'delay'>
+
 /** Figures while they are written. */
 export type WritableFigures = { -readonly [Name in keyof Figures]: Figures[Name] }
 
@@ -142,7 +145,7 @@ export function findWaits(plan: Plan, reading: Readonly<Reading>, cost: number, 
  */
 export function figuresFrom(
   plan: StatePlan,
-  { now, ticks, left, allowed, delay }: Readonly<Reading>,
+  { now, ticks, left, allowed, delay }: Readonly<StatedReading>,
   retry: number,
   more: number,
   reset: number,

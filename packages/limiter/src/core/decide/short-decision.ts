@@ -1,8 +1,16 @@
 import type { Reading, StatePlan, Waits } from './algorithm.ts'
 import { type Decision, type DecisionParts, DecisionRecord } from './decision.ts'
-import { chargeInstant, type Figures, figuresFrom, inMs, inUnits, newFigures } from './figures.ts'
+import {
+  chargeInstant,
+  type Figures,
+  figuresFrom,
+  inMs,
+  inUnits,
+  newFigures,
+  type StatedReading,
+} from './figures.ts'
 import type { Rule } from './rule.ts'
-import { newSlot } from './run.ts'
+import type { Step } from './step.ts'
 
 /** A state that a request was answered from, and the waits. */
 type Answer = Readonly<Reading & Waits>
@@ -154,30 +162,30 @@ class ShortDecision extends DecisionRecord {
     this.#kept = kept
   }
 
+  /** Without closures and spreads: whoever states every policy in headers asks for this with each request. */
   protected override makeParts(): DecisionParts {
-    const at = this.#at
     const rules = this.#rules
-    const instants: number[] = []
-    const figures = rules.map(({ plan }, i) => {
-      if (this.#kept === undefined) {
-        instants.push(this.#instant)
-        return figuresIn(this as Figures)
+    const at = this.#at
+    const steps: Step[] = new Array(rules.length)
+    const figures: Figures[] = new Array(rules.length)
+    let instants: number[] | undefined
+    for (let i = 0; i < rules.length; i++) {
+      const rule = rules[i]!
+      steps[i] = { rule, key: this.#key, cost: this.#cost }
+      let instant = this.#instant
+      if (this.#kept === undefined) figures[i] = figuresIn(this as Figures)
+      else {
+        const answer = answerIn(this.#kept, i * KEPT, rule.plan)
+        instant = chargeInstant(rule.plan, answer)
+        figures[i] = figuresFrom(rule.plan, answer, answer.retry, answer.more, answer.reset)
       }
-      const answer = answerIn(this.#kept, i * KEPT, plan.unit)
-      instants.push(chargeInstant(plan, answer))
-      return figuresFrom(plan, answer, answer.retry, answer.more, answer.reset)
-    })
-    return {
-      steps: rules.map((rule) => ({ rule, key: this.#key, cost: this.#cost })),
-      outcome: {
-        allowed: this.allowed,
-        at,
-        figures,
-        ...(instants.some((instant) => instant !== at) && { instants }),
-      },
-      peek: this.#peek,
-      bound: this.#bound,
+      if (instant === at) continue
+      instants ??= new Array(rules.length).fill(at)
+      instants[i] = instant
     }
+    const { allowed } = this
+    const outcome = instants === undefined ? { allowed, at, figures } : { allowed, at, figures, instants }
+    return { steps, outcome, peek: this.#peek, bound: this.#bound }
   }
 }
 
@@ -186,15 +194,17 @@ function figuresIn(own: Figures): Figures {
   return { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs }
 }
 
-function answerIn(kept: readonly number[], from: number, unit: number): Answer {
-  const [left, retry, more, reset, delay, ticks] = kept.slice(from, from + KEPT) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
-  const allowed = retry === 0
-  return { ...newSlot(), left, allowed, delay, ticks, now: inUnits({ unit }, ticks), retry, more, reset }
+function answerIn(kept: readonly number[], from: number, plan: StatePlan): StatedReading & Waits {
+  const retry = kept[from + 1]!
+  const ticks = kept[from + 5]!
+  return {
+    left: kept[from]!,
+    allowed: retry === 0,
+    delay: kept[from + 4]!,
+    ticks,
+    now: inUnits(plan, ticks),
+    retry,
+    more: kept[from + 2]!,
+    reset: kept[from + 3]!,
+  }
 }
