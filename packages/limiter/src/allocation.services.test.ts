@@ -45,10 +45,10 @@ describe('what a decision in process allocates', () => {
   })
 
   it.each([
-    ['check', 1, 420],
-    ['allow', 1, 150],
-    ['check', 2, 650],
-    ['check', 3, 750],
+    ['check', 1, 400],
+    ['allow', 1, 120],
+    ['check', 2, 560],
+    ['check', 3, 620],
   ])('%s of %i, as V8 optimizes it: at most %i bytes', (call, policies, most) => {
     expect(bytesOf(call, policies, ONE_THREAD)).toBeLessThanOrEqual(most)
   })
