@@ -145,8 +145,8 @@ export class MemoryStore implements Store<false> {
   }
 
   /**
-   * As `run`, in one pass that reads and one that charges, for steps of which none has a block and no two share a state. A
-   * differential test compares them.
+   * As `run`, in one pass that reads and one that charges, for steps of which each refuses on its own, none has a block, and no
+   * two share a table. A differential test compares them.
    */
   #decidePlain(steps: readonly Step[], peek: boolean, at: number): Outcome {
     const slots = this.#states.slots(steps.length)
@@ -219,11 +219,19 @@ export class MemoryStore implements Store<false> {
   }
 }
 
-/** Whether no step has a block, and none can share another's state: that needs another role. */
+/** Steps are compared each with all: with more of them that would take longer than it saves. */
+const MOST_PLAIN = 8
+
+/**
+ * Whether no step has a block or refuses only with others (quotas), and each has a table of its own. In one table a
+ * charge may move the state of another key, or two keys may share one.
+ */
 function isPlain(steps: readonly Step[]): boolean {
+  if (steps.length > MOST_PLAIN) return false
   for (let i = 0; i < steps.length; i++) {
-    const { role, block } = steps[i]!.rule
-    if (block !== undefined || (role !== 'enforce' && steps.length > 1)) return false
+    const { namespace, block, role } = steps[i]!.rule
+    if (block !== undefined || (role === 'quota' && steps.length > 1)) return false
+    for (let j = 0; j < i; j++) if (steps[j]!.rule.namespace === namespace) return false
   }
   return true
 }
