@@ -13,7 +13,7 @@ import type { Rule } from './rule.ts'
 import type { Step } from './step.ts'
 
 /** A state that a request was answered from, and the waits. */
-type Answer = Readonly<Reading & Waits>
+type AnsweredState = Readonly<Reading & Waits>
 
 /** Numbers that are kept of each of several answers: left, retry, more, reset, delay, ticks. */
 const KEPT = 6
@@ -31,7 +31,7 @@ export class ShortDecisions {
   /** Of one rule, which is enforced. @param at as below */
   ofOne(
     rules: readonly Rule[],
-    answer: Answer,
+    answer: AnsweredState,
     key: string,
     cost: number,
     peek: boolean,
@@ -50,7 +50,7 @@ export class ShortDecisions {
    */
   ofSeveral(
     rules: readonly Rule[],
-    answers: readonly Answer[],
+    answers: readonly AnsweredState[],
     key: string,
     cost: number,
     allowed: boolean,
@@ -64,12 +64,12 @@ export class ShortDecisions {
     return new ShortDecision(rules, bound, own, allowed, delayMs, key, cost, peek, at, at, kept)
   }
 
-  #figuresOf(plan: StatePlan, answer: Answer): Figures {
+  #figuresOf(plan: StatePlan, answer: AnsweredState): Figures {
     return figuresFrom(plan, answer, answer.retry, answer.more, answer.reset, this.#own)
   }
 
   /** A copy of an array that always holds fractional numbers is quicker than an array that grows. */
-  #keep(answers: readonly Answer[], count: number): readonly number[] {
+  #keep(answers: readonly AnsweredState[], count: number): readonly number[] {
     if (this.#kept.length !== count * KEPT) {
       this.#kept = []
       for (let i = 0; i < count * KEPT; i++) this.#kept.push(0.5)
@@ -89,7 +89,7 @@ export class ShortDecisions {
 }
 
 /** As `binding` of combine.ts: the longest wait of those that refuse, else the least remaining; ties go to the first. */
-function boundOf(rules: readonly Rule[], answers: readonly Answer[], allowed: boolean): number {
+function boundOf(rules: readonly Rule[], answers: readonly AnsweredState[], allowed: boolean): number {
   let bound = -1
   let most = 0
   for (let i = 0; i < rules.length; i++) {
@@ -107,12 +107,12 @@ function boundOf(rules: readonly Rule[], answers: readonly Answer[], allowed: bo
   return bound
 }
 
-function intoUnit({ ticks, now }: Answer, unit: number): number {
+function intoUnit({ ticks, now }: AnsweredState, unit: number): number {
   return unit === 1 ? 0 : ticks - now * unit
 }
 
 /** In milliseconds, of the rules that can refuse. */
-function longestDelay(rules: readonly Rule[], answers: readonly Answer[]): number {
+function longestDelay(rules: readonly Rule[], answers: readonly AnsweredState[]): number {
   let longest = 0
   for (let i = 0; i < rules.length; i++) {
     const { plan, role } = rules[i]!
