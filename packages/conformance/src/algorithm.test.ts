@@ -1,3 +1,4 @@
+import { type Algorithm, planOf } from '@sluice/limiter/algorithms'
 import { describe, expect, it } from 'vitest'
 import type { Formula } from './algorithm/formulas.ts'
 import {
@@ -6,6 +7,7 @@ import {
   policiesOf,
   slidingCounterFormula,
   slidingLogFormula,
+  stateUnderTest,
 } from './algorithm.ts'
 
 /** What the suite's tests throw. */
@@ -46,5 +48,38 @@ describe('the algorithm suite', () => {
       most: (plan, interval) => bucketFormula.most(plan, interval) - 1n,
     }
     expect(complaints('gcra', strict)[0]).toMatch(/were admitted within \d+ units, where \d+ may be/)
+  })
+
+  it('finds out what read and answer say otherwise than the functions beside them', () => {
+    const plan = planOf({ algorithm: 'gcra', limit: 10, period: '1s' })
+    const { read, answer } = plan.algorithm
+    const decideBy = (own: Partial<Algorithm>): unknown => {
+      const state = stateUnderTest({ ...plan, algorithm: { ...plan.algorithm, ...own } })
+      return [4, 6, 9].map((cost) => state.decide(1_000_000, cost, cost).allowed)
+    }
+    expect(decideBy({})).toEqual([true, true, false])
+    const wrong: readonly Partial<Algorithm>[] = [
+      { read: undefined },
+      { read: (...[own, reading, cost]) => read!(own, reading, cost + 1) },
+      {
+        read(own, reading, cost) {
+          read!(own, reading, cost)
+          reading.left--
+        },
+      },
+      { answer: (own, reading, cost) => answer!(own, reading, cost, true) },
+      {
+        answer(own, reading, cost, charges) {
+          answer!(own, reading, cost, charges)
+          if (charges) reading.cells[reading.offset + 2]!++
+        },
+      },
+      {
+        answer(own, reading, cost, charges) {
+          answer!(own, { ...reading }, cost, charges)
+        },
+      },
+    ] as readonly Partial<Algorithm>[]
+    for (const own of wrong) expect(() => decideBy(own)).toThrow(/read/)
   })
 })

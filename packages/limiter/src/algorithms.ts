@@ -1,5 +1,14 @@
 /** The algorithms, and what a new one needs: see docs/algorithms and CONTRIBUTING.md. */
-export type { Algorithm, Cells, Plan, Recovery, StatePlan, Traits } from './core/decide/algorithm.ts'
+export type {
+  Algorithm,
+  Cells,
+  Plan,
+  Reading,
+  Recovery,
+  StatePlan,
+  Traits,
+  Waits,
+} from './core/decide/algorithm.ts'
 export {
   type AlgorithmName,
   type AlgorithmSettings,
@@ -18,7 +27,6 @@ export {
   figuresOf,
   instantOf,
   inUnits,
-  type Reading,
   type StatedFigures,
 } from './core/decide/figures.ts'
 export { parseCalendar } from './core/decide/fixed-window/calendar-text.ts'

@@ -1,5 +1,12 @@
 import { type ActualCost, actualCostOf, chargesOf, correctedBy } from './core/decide/charges.ts'
-import { type Decision, decisionOf, keepCorrected, type Receipt, receiptOf } from './core/decide/decision.ts'
+import {
+  type Decision,
+  decidedAt,
+  decisionOf,
+  keepCorrected,
+  type Receipt,
+  receiptOf,
+} from './core/decide/decision.ts'
 import { MAX } from './core/decide/integers.ts'
 import { holdsSlots, type StateName, type Step } from './core/decide/step.ts'
 import { ConfigError } from './core/errors.ts'
@@ -138,12 +145,8 @@ export function createEngine<Async extends boolean>(
     async: store.async,
     decide,
     reserve(domain, steps, ttl, request) {
-      const ticks = ticksOf(ttl, ['ttl'])
-      return andThen<Decision, Reserved, Async>(decide(domain, steps, false, request), (decision) => {
-        const { outcome, charged } = receiptOf(decision)!
-        if (charged) observe?.({ type: 'reserved', domain, decision })
-        return { decision, once: { id: globalThis.crypto.randomUUID(), until: outcome.at + ticks } }
-      })
+      const reserved = reserving(domain, ttl, observe)
+      return andThen<Decision, Reserved, Async>(decide(domain, steps, false, request), reserved)
     },
     settle: (domain, decision, actual, once) => settle(domain, decision, actualCostOf(actual), once),
     correct,
@@ -162,6 +165,22 @@ export function createEngine<Async extends boolean>(
       const ticks = duration === 0 ? 0 : ticksOf(duration, ['duration'])
       return all(blocking.map((state) => store.block(state, ticks)))
     },
+  }
+}
+
+/**
+ * What makes a reservation of a decision.
+ * @param ttl milliseconds or text: how long it can be settled
+ */
+export function reserving(
+  domain: string,
+  ttl: number | string,
+  observe: Observer | undefined,
+): (decision: Decision) => Reserved {
+  const ticks = ticksOf(ttl, ['ttl'])
+  return (decision) => {
+    if (decision.allowed) observe?.({ type: 'reserved', domain, decision })
+    return { decision, once: { id: globalThis.crypto.randomUUID(), until: decidedAt(decision)! + ticks } }
   }
 }
 

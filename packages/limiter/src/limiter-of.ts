@@ -17,7 +17,7 @@ import {
   under,
 } from './core/options.ts'
 import type { Duration } from './core/time.ts'
-import { createEngine, type Engine, type Reserved } from './engine.ts'
+import { createEngine, type Engine, reserving } from './engine.ts'
 import { LimitExceeded } from './limit-exceeded.ts'
 import type { KeyOf, LimiterPolicy, SomeKeyOf } from './limiter-policy.ts'
 import { andThen, type MaybePromise } from './maybe-promise.ts'
@@ -128,23 +128,26 @@ export interface LimiterKind {
   /** @throws ConfigError where the policy cannot be kept exactly */
   planOf(policy: LimiterPolicy): Plan
   newStore(): Store<false>
-  /** Verbs that a store in process answers with less work. */
-  short?<Async extends boolean>(parts: ShortParts<Async>): ShortForms<Async>
+  /** Parts that a store in process answers with less work. */
+  short?<Async extends boolean>(parts: ShortParts<Async>): Partial<VerbParts<Async>>
 }
 
 /** What verbs are made of. */
-export interface ShortParts<Async extends boolean> {
+export interface VerbParts<Async extends boolean> {
+  decide(
+    key: Key | Keys,
+    cost: number | CostByName,
+    peek: boolean,
+  ): MaybePromise<DecisionBy<string, Async>, Async>
+  readonly allow: Limiter<string, Async, string>['allow']
+}
+
+export interface ShortParts<Async extends boolean> extends VerbParts<Async> {
   readonly name: string
   readonly store: Store<Async>
   readonly steps: PolicySteps
   readonly observe: Observer | undefined
-  readonly check: Limiter<string, Async, string>['check']
-  readonly allow: Limiter<string, Async, string>['allow']
 }
-
-export type ShortForms<Async extends boolean> = Partial<
-  Pick<Limiter<string, Async, string>, 'check' | 'allow'>
->
 
 const IN_A_POLICY = 'it belongs in a policy: { policies: { api: { … } } }'
 
@@ -182,42 +185,43 @@ export function limiterOf<Async extends boolean>(
   const steps = new PolicySteps(policyRules(name, options, kind))
   const engine = createEngine(store, observe, true)
   const checkNames = (cost: number | CostByName): void => steps.checkNames(cost)
-  // What only a type can say: a store in process knows all figures.
-  const decide = engine.decide as (
-    ...asked: Parameters<typeof engine.decide>
-  ) => MaybePromise<DecisionBy<string, Async>, Async>
-
-  const check: Limiter<string, Async, string>['check'] = (key, options) =>
-    decide(name, steps.of(key, givenCost(options)), false)
-  const allow: Limiter<string, Async, string>['allow'] = (key, options) =>
-    andThen<DecisionBy<string, Async>, boolean, Async>(check(key, options), ({ allowed }) => allowed)
+  const general: VerbParts<Async> = {
+    decide: (key, cost, peek) =>
+      // What only a type can say: a store in process knows all figures.
+      engine.decide(name, steps.of(key, cost), peek) as MaybePromise<DecisionBy<string, Async>, Async>,
+    allow: (key, options) =>
+      andThen<DecisionBy<string, Async>, boolean, Async>(
+        general.decide(key, givenCost(options), false),
+        ({ allowed }) => allowed,
+      ),
+  }
+  const { decide, allow } = { ...general, ...kind.short?.({ ...general, name, store, steps, observe }) }
   return {
     name,
     policies,
     engine,
     match: (key, options) => steps.of(key, givenCost(options)),
-    check,
+    check: (key, options) => decide(key, givenCost(options), false),
     allow,
     limitOrThrow: (key, options) =>
       andThen<DecisionBy<string, Async>, DecisionBy<string, Async>, Async>(
-        decide(name, steps.of(key, givenCost(options)), false),
-        (decision) => {
-          if (!decision.allowed) throw new LimitExceeded(decision)
-          return decision
-        },
+        decide(key, givenCost(options), false),
+        admittedOrThrow,
       ),
-    peek: (key, options) => decide(name, steps.of(key, givenCost(options)), true),
+    peek: (key, options) => decide(key, givenCost(options), true),
     takeUpTo: (key, most) =>
       takeUpTo<Async, DecisionBy<string, Async>>(
-        (cost) => decide(name, steps.of(key, cost), true),
-        (cost) => decide(name, steps.of(key, cost), false),
+        (cost) => decide(key, cost, true),
+        (cost) => decide(key, cost, false),
         checkedCost(most),
       ),
-    reserve: (key, options) =>
-      andThen<Reserved, Reservation<Async>, Async>(
-        engine.reserve(name, steps.of(key, givenCost(options, COST_AND_TTL)), options?.ttl ?? '1m'),
-        ({ decision, once }) => reservationOf(engine, name, decision, once, checkNames),
-      ),
+    reserve(key, options) {
+      const cost = givenCost(options, COST_AND_TTL)
+      const reserved = reserving(name, options?.ttl ?? '1m', observe)
+      return andThen<Decision, Reservation<Async>, Async>(decide(key, cost, false), (decision) =>
+        reservationOf(engine, name, decision, reserved(decision).once, checkNames),
+      )
+    },
     refund(decision, amount) {
       if (amount !== undefined) checkNames(amount)
       return andThen<boolean, void, Async>(engine.refund(name, decision, amount), () => undefined)
@@ -225,8 +229,12 @@ export function limiterOf<Async extends boolean>(
     reset: (key) => engine.reset(steps.some(key as Key | Keys, 0)),
     block: (key, duration) => engine.block(steps.some(key as Key | Keys, 1), duration),
     unblock: (key) => engine.block(steps.some(key as Key | Keys, 1), 0),
-    ...kind.short?.({ name, store, steps, observe, check, allow }),
   }
+}
+
+function admittedOrThrow<D extends Decision>(decision: D): D {
+  if (!decision.allowed) throw new LimitExceeded(decision)
+  return decision
 }
 
 /** Without a default object, which would be made for each request. */

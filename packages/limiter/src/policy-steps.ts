@@ -28,10 +28,14 @@ export class PolicySteps {
     this.#fields = [...new Set(policies.flatMap(({ field }) => field ?? []))]
   }
 
-  /** The rules, where all of them have one key and are enforced, and none blocks, delays or holds slots. */
+  /**
+   * The rules, where all of them have one key, are enforced or in shadow mode, one at least enforced, and none blocks,
+   * delays or holds slots.
+   */
   get plain(): readonly Rule[] | undefined {
     const rules = this.#policies.map(({ rule }) => rule)
-    return this.#fields.length === 0 && rules.every(isPlain) ? rules : undefined
+    const isEnforced = rules.some(({ role }) => role === 'enforce')
+    return this.#fields.length === 0 && isEnforced && rules.every(isPlain) ? rules : undefined
   }
 
   /** @throws TypeError for a key or a cost that is wrong, lacks a field or has one that no policy uses */
@@ -86,7 +90,8 @@ export class PolicySteps {
 function isPlain(rule: Rule): boolean {
   const { role, block, soft, onLimit } = rule
   const delays = onLimit === 'delay' && soft !== undefined
-  return role === 'enforce' && block === undefined && !delays && !holdsSlots({ rule })
+  const isPlainRole = role === 'enforce' || role === 'shadow'
+  return isPlainRole && block === undefined && !delays && !holdsSlots({ rule })
 }
 
 function costOf({ name }: Rule, cost: number | CostByName): number {

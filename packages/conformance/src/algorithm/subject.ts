@@ -7,6 +7,7 @@ import {
   inUnits,
   type Plan,
 } from '@sluice/limiter/algorithms'
+import { checkOneCall } from './one-call.ts'
 
 /** One key of one policy, run as a store runs it. Instants are readings of the clock, in microseconds. */
 export interface StateUnderTest {
@@ -33,16 +34,19 @@ export function stateUnderTest(plan: Plan): StateUnderTest {
 
   const lastOf = (state: Cells): number => inUnits(plan, state[0]!)
 
+  function withRoom(now: number): Cells {
+    const run = cells ?? new Float64Array(plan.size)
+    const room = plan.size === 0 ? algorithm.room!(plan, run, now) : plan.size
+    if (room === run.length) return run
+    const other = new Float64Array(room)
+    other.set(run.subarray(0, room))
+    return other
+  }
+
   function charge(ticks: number, cost: number, chargeId: number, raises: boolean): Cells {
     const [last, now] = [lastOf(cells ?? none), inUnits(plan, ticks)]
     const left = algorithm.remaining(plan, cells ?? none, 0, last, now)
-    let run = cells ?? new Float64Array(plan.size)
-    const room = plan.size === 0 ? algorithm.room!(plan, run, now) : plan.size
-    if (room !== run.length) {
-      const other = new Float64Array(room)
-      other.set(run.subarray(0, room))
-      run = other
-    }
+    const run = withRoom(now)
     algorithm.charge(plan, run, 0, last, now, cost, chargeId, left, raises)
     run[0] = ticks
     cells = run
@@ -54,16 +58,21 @@ export function stateUnderTest(plan: Plan): StateUnderTest {
       return cells ?? none
     },
     decide(ticks, cost, chargeId) {
-      const before = cells ?? none
-      const used = instantOf(before, 0, ticks)
-      const now = inUnits(plan, used)
-      const allowed = cost === 0 || cost <= algorithm.remaining(plan, before, 0, lastOf(before), now)
+      const found = cells ?? none
+      const used = instantOf(found, 0, ticks)
+      const [last, now] = [lastOf(found), inUnits(plan, used)]
+      const left = algorithm.remaining(plan, found, 0, last, now)
+      const allowed = cost === 0 || cost <= left
       const charged = allowed && cost > 0
-      const delay = charged ? (algorithm.delay?.(plan, before, 0, lastOf(before), now) ?? 0) : 0
-      const after = charged ? charge(used, cost, chargeId, false) : before
-      const last = lastOf(after)
-      const left = algorithm.remaining(plan, after, 0, last, now)
-      return figuresOf(plan, { cells: after, offset: 0, last, now, ticks: used, left, allowed, delay }, cost)
+      const delay = charged ? (algorithm.delay?.(plan, found, 0, last, now) ?? 0) : 0
+      const before = (charged ? withRoom(now) : found).slice()
+      const after = charged ? charge(used, cost, chargeId, false) : found
+      const then = lastOf(after)
+      const rest = algorithm.remaining(plan, after, 0, then, now)
+      const reading = { now, ticks: used, allowed, delay }
+      const figures = figuresOf(plan, { ...reading, cells: after, offset: 0, last: then, left: rest }, cost)
+      checkOneCall(plan, { before, after, reading: { ...reading, last, left }, cost, charged, figures })
+      return figures
     },
     settle(ticks, change, charged, chargeId) {
       const used = instantOf(cells ?? none, 0, ticks)

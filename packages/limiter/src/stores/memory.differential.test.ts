@@ -16,12 +16,17 @@ const operation = fc.record({
     'decide',
     'decide',
     'several',
+    'plain',
+    'plain',
+    'keys',
+    'keys',
     'peek',
     'settle',
     'block',
     'reset',
   ),
-  key: fc.constantFrom('a', 'b'),
+  key: fc.constantFrom('a', 'b', 'b', 'c'),
+  others: fc.array(fc.nat(60), { minLength: 1, maxLength: 9 }),
   rule: fc.nat(3),
   cost: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 0, max: 9 })),
   change: fc.integer({ min: -9, max: 9 }),
@@ -46,14 +51,28 @@ describe(`the store in memory answers as the run does (SLUICE_SEED=${SEED})`, ()
           stepFor(plan, { namespace: 'shadow', mode: 'shadow' }),
           stepFor(other, { namespace: 'other', blockable: true }),
         ]
+        // Enforced and without a block: decided without the run.
+        const plain = [
+          stepFor(plan),
+          stepFor({ ...plan, limit: Math.ceil(limit / 2) }, { namespace: 'second' }),
+          stepFor(other, { namespace: 'third', mode: 'shadow' }),
+        ]
         let chargeId = 0
-        for (const { verb, key, rule, cost, change, forward } of operations) {
+        for (const { verb, key, others, rule, cost, change, forward } of operations) {
           clock.advance(forward / 1_000)
           chargeId++
           const step = { ...rules[rule]!, key, cost, chargeId: 1 + (chargeId % 3) }
-          const steps = verb === 'several' ? rules.map((each) => ({ ...step, rule: each.rule })) : [step]
+          const several = { several: rules, plain, keys: plain.slice(0, 1) }[verb as string] ?? [step]
+          // Of one rule, many keys, which make its table grow in the middle of a request.
+          const keys = verb === 'keys' ? [...new Set(others)].map((other) => `k${other}`) : [key]
+          const steps = several.flatMap(({ rule }) =>
+            keys.map((key) => {
+              const isSpread = key === 'b' && rule.plan.algorithm.traits.aligned === true
+              return { ...step, rule, key, ...(isSpread && { phase: 700_000 }) }
+            }),
+          )
           if (verb === 'settle') {
-            const charges = [{ step, at: clock.now() - 500_000, change }]
+            const charges = [{ step: steps[0]!, at: clock.now() - 500_000, change }]
             expect(memory.settle(charges)).toEqual(map.settle(charges))
           } else if (verb === 'block') {
             if (step.rule.block === undefined) continue

@@ -1,9 +1,11 @@
 import { type Clock, clockCheck, monotonicClock } from '../clock.ts'
-import { type Decision, decisionOfOne } from '../core/decide/decision.ts'
-import { chargeInstant, figuresOf, instantOf, inUnits, newFigures } from '../core/decide/figures.ts'
+import type { Decision } from '../core/decide/decision.ts'
+import { chargeInstant, type Figures, figuresFrom, instantOf, inUnits } from '../core/decide/figures.ts'
+import { answerState, readState } from '../core/decide/one-call.ts'
 import { canRefuse } from '../core/decide/role.ts'
 import type { Rule } from '../core/decide/rule.ts'
 import { block, correct, NO_CELLS, run } from '../core/decide/run.ts'
+import { ShortDecisions } from '../core/decide/short-decision.ts'
 import { checkOptions, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
 import { byteCheck, byteCount } from './memory/byte-count.ts'
 import { type MemorySlot, MemoryStates } from './memory/memory-states.ts'
@@ -47,8 +49,7 @@ export class MemoryStore implements Store<false> {
   readonly #states: MemoryStates
   readonly #idBudget: Budget
   readonly #spent: SpentIds
-  /** Written over by each decision of one step. */
-  readonly #figures = newFigures()
+  readonly #decisions = new ShortDecisions()
 
   /** @throws ConfigError for invalid options */
   constructor(options: MemoryStoreOptions = {}) {
@@ -79,28 +80,39 @@ export class MemoryStore implements Store<false> {
 
   decide(steps: readonly Step[], peek: boolean): Outcome {
     const at = this.#now()
-    // Most requests meet one rule without a block: the same as `run`, to which a differential test compares it.
-    return steps.length === 1 && steps[0]!.rule.block === undefined
-      ? this.#decideOne(steps[0]!, peek, at)
-      : run(steps, this.#states, at, peek)
+    return isPlain(steps) ? this.#decidePlain(steps, peek, at) : run(steps, this.#states, at, peek)
   }
 
-  decisionOfOne(rule: Rule, key: string, cost: number, peek: boolean): Decision {
+  decisionOf(rules: readonly Rule[], key: string, cost: number, peek: boolean): Decision {
     const at = this.#now()
-    const slot = this.#run(rule, key, cost, peek, at, 0, 0)
-    const own = figuresOf(rule.plan, slot, cost, this.#figures)
-    return decisionOfOne(rule, key, cost, peek, at, chargeInstant(rule.plan, slot), own)
+    const slots = this.#states.slots(rules.length)
+    if (rules.length === 1) {
+      const slot = slots[0]!
+      this.#read(rules[0]!, key, cost, at, 0, slot)
+      this.#answer(rules[0]!, key, cost, !peek, 0, 0, slot)
+      return this.#decisions.ofOne(rules, slot, key, cost, peek, at)
+    }
+    let allowed = true
+    for (let i = 0; i < rules.length; i++) {
+      this.#read(rules[i]!, key, cost, at, 0, slots[i]!)
+      if (!slots[i]!.allowed && rules[i]!.role === 'enforce') allowed = false
+    }
+    const charges = allowed && !peek
+    for (let i = 0; i < rules.length; i++) this.#answer(rules[i]!, key, cost, charges, 0, 0, slots[i]!)
+    return this.#decisions.ofSeveral(rules, slots, key, cost, allowed, peek, at)
   }
 
   admits(rules: readonly Rule[], key: string, cost: number): boolean {
     const at = this.#now()
-    if (rules.length === 1) return this.#run(rules[0]!, key, cost, false, at, 0, 0).allowed
     const slots = this.#states.slots(rules.length)
     for (let i = 0; i < rules.length; i++) {
       this.#read(rules[i]!, key, cost, at, 0, slots[i]!)
-      if (!slots[i]!.allowed) return false
+      if (!slots[i]!.allowed && rules[i]!.role === 'enforce') return false
     }
-    if (cost > 0) for (let i = 0; i < rules.length; i++) this.#charge(rules[i]!, key, cost, 0, 0, slots[i]!)
+    if (cost === 0) return true
+    for (let i = 0; i < rules.length; i++) {
+      if (slots[i]!.allowed) this.#charge(rules[i]!, key, cost, slots[i]!)
+    }
     return true
   }
 
@@ -132,28 +144,32 @@ export class MemoryStore implements Store<false> {
     return at
   }
 
-  #decideOne({ rule, key, cost, phase = 0, chargeId = 0 }: Step, peek: boolean, at: number): Outcome {
-    const slot = this.#run(rule, key, cost, peek, at, phase, chargeId)
-    const allowed = slot.allowed || !canRefuse(rule.role)
-    const figures = [figuresOf(rule.plan, slot, cost)]
-    const instant = chargeInstant(rule.plan, slot) + phase
-    return instant === at ? { allowed, at, figures } : { allowed, at, figures, instants: [instant] }
-  }
-
-  /** One step without a block. */
-  #run(
-    rule: Rule,
-    key: string,
-    cost: number,
-    peek: boolean,
-    at: number,
-    phase: number,
-    chargeId: number,
-  ): MemorySlot {
-    const slot = this.#states.slots(1)[0]!
-    this.#read(rule, key, cost, at, phase, slot)
-    if (slot.allowed && cost > 0 && !peek) this.#charge(rule, key, cost, phase, chargeId, slot)
-    return slot
+  /**
+   * As `run`, in one pass that reads and one that charges, for steps of which each refuses on its own, none has a block, and no
+   * two share a table. A differential test compares them.
+   */
+  #decidePlain(steps: readonly Step[], peek: boolean, at: number): Outcome {
+    const slots = this.#states.slots(steps.length)
+    let allowed = true
+    for (let i = 0; i < steps.length; i++) {
+      const { rule, key, cost, phase = 0 } = steps[i]!
+      this.#read(rule, key, cost, at, phase, slots[i]!)
+      if (!slots[i]!.allowed && canRefuse(rule.role)) allowed = false
+    }
+    const charges = allowed && !peek
+    const figures: Figures[] = new Array(steps.length)
+    let instants: number[] | undefined
+    for (let i = 0; i < steps.length; i++) {
+      const { rule, key, cost, phase = 0, chargeId = 0 } = steps[i]!
+      const slot = slots[i]!
+      this.#answer(rule, key, cost, charges, phase, chargeId, slot)
+      figures[i] = figuresFrom(rule.plan, slot, slot.retry, slot.more, slot.reset)
+      const instant = chargeInstant(rule.plan, slot) + phase
+      if (instant === at) continue
+      instants ??= new Array(steps.length).fill(at)
+      instants[i] = instant
+    }
+    return instants === undefined ? { allowed, at, figures } : { allowed, at, figures, instants }
   }
 
   #read(
@@ -164,40 +180,58 @@ export class MemoryStore implements Store<false> {
     phase: number,
     slot: MemorySlot,
   ): void {
-    const { algorithm } = plan
     this.#states.find(namespace, plan, key, at, slot, phase)
     const used = instantOf(slot.cells, slot.offset, at)
-    const last = inUnits(plan, slot.cells[slot.offset]! - phase)
-    const now = inUnits(plan, used - phase)
-    const left = algorithm.remaining(plan, slot.cells, slot.offset, last, now)
-    const allowed = cost === 0 || cost <= left
     slot.ticks = used - phase
-    slot.last = last
-    slot.now = now
-    slot.left = left
-    slot.allowed = allowed
-    slot.delay =
-      allowed && cost > 0 && algorithm.delay !== undefined
-        ? algorithm.delay(plan, slot.cells, slot.offset, last, now)
-        : 0
+    slot.last = inUnits(plan, slot.cells[slot.offset]! - phase)
+    slot.now = inUnits(plan, used - phase)
+    readState(plan, slot, cost)
   }
 
-  /** After `#read`, a cost that fits. */
-  #charge(
-    { plan, namespace }: Rule,
+  /** After `#read`: the waits, of the state with the charge where it `charges` what fits. */
+  #answer(
+    rule: Rule,
     key: string,
     cost: number,
+    charges: boolean,
     phase: number,
     chargeId: number,
     slot: MemorySlot,
   ): void {
-    const { cells, table, last, now, left } = slot
-    const used = slot.ticks + phase
-    const isInPlace = cells !== NO_CELLS && plan.size > 0 && phase === 0 && cells !== table.overflow
-    if (!isInPlace) this.#states.place(namespace, plan, key, used, slot)
-    plan.algorithm.charge(plan, slot.cells, slot.offset, last, now, cost, chargeId, left)
-    slot.cells[slot.offset] = used
-    slot.last = now
-    slot.left = left - cost
+    const isCharged = charges && slot.allowed && cost > 0
+    if (isCharged) this.#makeRoom(rule, key, phase, slot)
+    answerState(rule.plan, slot, cost, isCharged, chargeId)
+    if (isCharged) slot.cells[slot.offset] = slot.ticks + phase
   }
+
+  /** After `#read`, a cost that fits. */
+  #charge(rule: Rule, key: string, cost: number, slot: MemorySlot): void {
+    this.#makeRoom(rule, key, 0, slot)
+    const { cells, offset, last, now, left } = slot
+    rule.plan.algorithm.charge(rule.plan, cells, offset, last, now, cost, 0, left)
+    cells[offset] = slot.ticks
+  }
+
+  #makeRoom({ plan, namespace }: Rule, key: string, phase: number, slot: MemorySlot): void {
+    const { cells, table } = slot
+    const isInPlace = cells !== NO_CELLS && plan.size > 0 && phase === 0 && cells !== table!.overflow
+    if (!isInPlace) this.#states.place(namespace, plan, key, slot.ticks + phase, slot)
+  }
+}
+
+/** Steps are compared each with all: with more of them that would take longer than it saves. */
+const MOST_PLAIN = 8
+
+/**
+ * Whether no step has a block or refuses only with others (quotas), and each has a table of its own. In one table a
+ * charge may move the state of another key, or two keys may share one.
+ */
+function isPlain(steps: readonly Step[]): boolean {
+  if (steps.length > MOST_PLAIN) return false
+  for (let i = 0; i < steps.length; i++) {
+    const { namespace, block, role } = steps[i]!.rule
+    if (block !== undefined || (role === 'quota' && steps.length > 1)) return false
+    for (let j = 0; j < i; j++) if (steps[j]!.rule.namespace === namespace) return false
+  }
+  return true
 }

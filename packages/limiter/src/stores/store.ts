@@ -41,11 +41,12 @@ export interface Store<Async extends boolean = boolean> {
   block(state: StateName, ticks: number): MaybePromise<void, Async>
   close(): MaybePromise<void, Async>
   /**
-   * The decision of one step by a rule that is enforced, in a store that answers at once: saves what `decide` makes for
-   * several. Not for rules that block, delay by `soft` or hold slots.
+   * What `decide` and `decisionOf` make of one step for each rule, with less work, in a store that answers at once. The
+   * rules differ in their states, and are enforced or in shadow mode, one at least enforced. Not for rules that block,
+   * delay by `soft` or hold slots. The list is kept, and must not change.
    */
-  decisionOfOne?(rule: Rule, key: string, cost: number, peek: boolean): Decision
-  /** Whether `decide` would admit and charge such rules, that differ in their states, all together; does so. */
+  decisionOf?(rules: readonly Rule[], key: string, cost: number, peek: boolean): Decision
+  /** Whether that decision, not by `peek`, would be `allowed`; charges as it does. */
   admits?(rules: readonly Rule[], key: string, cost: number): boolean
   /** Which part of the store answers for a step, where parts can fail by themselves. Absent: it fails as a whole. */
   shardOf?(step: Pick<Step, 'key'>): number

@@ -8,6 +8,30 @@ import type { BasePolicy } from './policy.ts'
  */
 export type Cells = Float64Array
 
+/** One key's state as a request found it. */
+export interface Reading {
+  cells: Cells
+  /** Where in `cells` its integers begin. */
+  offset: number
+  /** The last admission, in units. */
+  last: number
+  /** The instant that counts (`instantOf` of figures.ts), in units; in microseconds it is `ticks`. */
+  now: number
+  ticks: number
+  /** What `remaining` says; a charge that fitted has taken exactly its cost from it. */
+  left: number
+  allowed: boolean
+  /** In units. */
+  delay: number
+}
+
+/** The waits that the figures state, in units; infinity where no wait helps. */
+export interface Waits {
+  retry: number
+  more: number
+  reset: number
+}
+
 /**
  * What a store needs to know of a state to keep it, and to delete it in time. An algorithm counts instants and durations
  * in the plan's own `unit`, so that every product it forms stays below 2^53.
@@ -118,4 +142,12 @@ export interface Algorithm<P extends Plan = Plan, O extends Options = Options> e
   ): void
   /** How long an admitted request waits for its turn, before it is charged. Only where the algorithm queues. */
   delay?(plan: P, cells: Cells, offset: number, last: number, now: number): number
+  /**
+   * `remaining` and `delay` in one call, which writes `left`, `allowed` and `delay`. With `answer` it stands beside the
+   * functions above, for speed: where a process uses several algorithms, each call of one costs more than what it
+   * computes. An algorithm has both or neither; without, decisions call the functions (one-call.ts).
+   */
+  read?(plan: P, reading: Reading, cost: number): void
+  /** After `read`: takes `cost` where it `charges`, also from `left`, and writes the waits. */
+  answer?(plan: P, reading: Reading & Waits, cost: number, charges: boolean): void
 }

@@ -1,5 +1,5 @@
 import { binding } from './combine.ts'
-import { type Figures, isKnown, type StatedFigures } from './figures.ts'
+import { isKnown, type StatedFigures } from './figures.ts'
 import type { Outcome } from './outcome.ts'
 import { canRefuse } from './role.ts'
 import type { Rule } from './rule.ts'
@@ -120,7 +120,7 @@ function stepDelay({ rule, cost }: Step, own: StatedFigures, outcome: Outcome, p
 }
 
 /** What a decision was made of, and what was made of it later. */
-interface DecisionParts {
+export interface DecisionParts {
   readonly steps: readonly Step[]
   readonly outcome: Outcome
   readonly peek: boolean
@@ -131,7 +131,7 @@ interface DecisionParts {
 }
 
 /** A class with declared fields (see ARCHITECTURE.md, "Shaped for the engine"). */
-class DecisionRecord implements Decision {
+export class DecisionRecord implements Decision {
   declare readonly allowed: boolean
   declare readonly policy: string
   declare readonly limit: number
@@ -144,6 +144,12 @@ class DecisionRecord implements Decision {
   declare priority?: 'low'
   declare blocked?: true
   #parts: DecisionParts | undefined
+
+  static {
+    // What `console.log` shows. A method with such a name has no declaration that could be written apart.
+    const value = DecisionRecord.prototype.toJSON
+    Object.defineProperty(DecisionRecord.prototype, Symbol.for('nodejs.util.inspect.custom'), { value })
+  }
 
   /** @param own the figures of the policy that decided; they are copied */
   constructor(
@@ -206,74 +212,6 @@ class DecisionRecord implements Decision {
   toJSON(): Decision {
     return { ...this, policies: this.policies }
   }
-
-  /** What `console.log` shows. */
-  [Symbol.for('nodejs.util.inspect.custom')](): Decision {
-    return this.toJSON()
-  }
-}
-
-/**
- * The decision of a request of one step whose rule can refuse, as `decisionOf` makes it, from its parts: step, outcome
- * and receipt are made when they are asked for, which saves two thirds of the memory that a decision allocates.
- */
-class OneDecision extends DecisionRecord {
-  readonly #rule: Rule
-  readonly #key: string
-  readonly #cost: number
-  readonly #peek: boolean
-  readonly #at: number
-  readonly #instant: number
-
-  /** @param instant of the charge, in microseconds */
-  constructor(
-    rule: Rule,
-    key: string,
-    cost: number,
-    peek: boolean,
-    at: number,
-    instant: number,
-    own: Figures,
-  ) {
-    super(rule.name, own, own.allowed, own.delayMs, false, undefined)
-    this.#rule = rule
-    this.#key = key
-    this.#cost = cost
-    this.#peek = peek
-    this.#at = at
-    this.#instant = instant
-  }
-
-  protected override makeParts(): DecisionParts {
-    const at = this.#at
-    const { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs } = this as Figures
-    const own = { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs }
-    const instants = this.#instant === at ? undefined : { instants: [this.#instant] }
-    return {
-      steps: [{ rule: this.#rule, key: this.#key, cost: this.#cost }],
-      outcome: { allowed, at, figures: [own], ...instants },
-      peek: this.#peek,
-      bound: 0,
-    }
-  }
-}
-
-/**
- * The decision of a request of one step whose rule is enforced, as {@link decisionOf} makes it of step and outcome.
- * @param at the store's clock, in microseconds
- * @param instant of the charge, in microseconds
- * @param own the rule's figures, which are copied
- */
-export function decisionOfOne(
-  rule: Rule,
-  key: string,
-  cost: number,
-  peek: boolean,
-  at: number,
-  instant: number,
-  own: Figures,
-): Decision {
-  return new OneDecision(rule, key, cost, peek, at, instant, own)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Cells, Plan, StatePlan } from './algorithm.ts'
+import type { Cells, Plan, Reading, StatePlan, Waits } from './algorithm.ts'
 
 /**
  * The numbers of a decision: what one policy says of one request. Durations are milliseconds, exact to the
@@ -45,7 +45,7 @@ export function isKnown(figures: StatedFigures): figures is Figures {
   return figures.remaining !== null
 }
 
-const NEVER = Number.POSITIVE_INFINITY
+export const NEVER: number = Number.POSITIVE_INFINITY
 
 /**
  * The instant that counts: a clock that stepped back is held at the key's last admission. All in microseconds.
@@ -61,35 +61,24 @@ export function instantOf(cells: Cells, offset: number, clock: number): number {
  * @example
  * const last = inUnits(plan, cells[0])
  */
-export function inUnits({ unit }: StatePlan, ticks: number): number {
+export function inUnits({ unit }: Pick<StatePlan, 'unit'>, ticks: number): number {
   return unit === 1 ? ticks : Math.floor(ticks / unit)
 }
 
 /**
  * The instant in microseconds at which a reading charges: the one used, and the turn of a request that queues.
  */
-export function chargeInstant({ unit }: StatePlan, { now, ticks, delay }: InstantReading): number {
+export function chargeInstant(
+  { unit }: Pick<StatePlan, 'unit'>,
+  { now, ticks, delay }: InstantReading,
+): number {
   return delay > 0 && delay < NEVER ? (now + delay) * unit : ticks
 }
 
 type InstantReading = Pick<Reading, 'now' | 'ticks' | 'delay'>
 
-/** One key's state as a request found it. */
-export interface Reading {
-  cells: Cells
-  /** Where in `cells` its integers begin. */
-  offset: number
-  /** The last admission, in units. */
-  last: number
-  /** The instant of {@link instantOf}, in units; in microseconds it is `ticks`. */
-  now: number
-  ticks: number
-  /** What `remaining` says; a charge that fitted has taken exactly its cost from it. */
-  left: number
-  allowed: boolean
-  /** In units. */
-  delay: number
-}
+/** What figures are made of, beside the waits. */
+export type StatedReading = Pick<Reading, 'now' | 'ticks' | 'left' | 'allowed' | 'delay'>
 
 /** Figures while they are written. */
 export type WritableFigures = { -readonly [Name in keyof Figures]: Figures[Name] }
@@ -113,17 +102,18 @@ export function newFigures(): WritableFigures {
 
 /**
  * The five figures, from state that already holds the charge if there was one.
- * @param into where to write them: who asks again and again saves an object
  * @example
  * const reading = { cells, offset: 0, last: now, now, ticks, left, allowed: true, delay: 0 }
  * const { remaining, resetAfterMs } = figuresOf(plan, reading, 1)
  */
-export function figuresOf(
-  plan: Plan,
-  reading: Readonly<Reading>,
-  cost: number,
-  into: WritableFigures = newFigures(),
-): WritableFigures {
+export function figuresOf(plan: Plan, reading: Readonly<Reading>, cost: number): WritableFigures {
+  const waits = { retry: 0, more: 0, reset: 0 }
+  findWaits(plan, reading, cost, waits)
+  return figuresFrom(plan, reading, waits.retry, waits.more, waits.reset)
+}
+
+/** Writes the waits of the figures, from state that already holds the charge if there was one. */
+export function findWaits(plan: Plan, reading: Readonly<Reading>, cost: number, waits: Waits): void {
   const { algorithm, capacity } = plan
   const { cells, offset, last, now, left, allowed } = reading
   const remaining = Math.max(left, 0)
@@ -144,7 +134,9 @@ export function figuresOf(
     : next === capacity
       ? more
       : algorithm.wait(plan, cells, offset, last, now, capacity, left)
-  return figuresFrom(plan, reading, retry, more, reset, into)
+  waits.retry = retry
+  waits.more = more
+  waits.reset = reset
 }
 
 /**
@@ -153,7 +145,7 @@ export function figuresOf(
  */
 export function figuresFrom(
   plan: StatePlan,
-  { now, ticks, left, allowed, delay }: Readonly<Reading>,
+  { now, ticks, left, allowed, delay }: Readonly<StatedReading>,
   retry: number,
   more: number,
   reset: number,
@@ -171,8 +163,11 @@ export function figuresFrom(
   return figures
 }
 
-/** @param into microseconds of the first unit that have passed */
-function inMs(wait: number, unit: number, into: number): number | null {
+/**
+ * A wait in milliseconds; `null`: never.
+ * @param into microseconds of the first unit that have passed
+ */
+export function inMs(wait: number, unit: number, into: number): number | null {
   if (wait === 0) return 0
   return wait === NEVER ? null : (wait * unit - into) / 1_000
 }

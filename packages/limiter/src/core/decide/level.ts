@@ -1,5 +1,7 @@
-import type { Algorithm, Cells, Plan } from './algorithm.ts'
+import type { Algorithm, Cells, Plan, Reading, Waits } from './algorithm.ts'
+import { NEVER } from './figures.ts'
 import { ceilDiv, floorDiv, MAX, unitFor, wholeNumber } from './integers.ts'
+import { keepLeft } from './one-call.ts'
 import { type OptionValues, type WholeOption, whole } from './option.ts'
 import { periodTicks } from './period.ts'
 import type { BasePolicy } from './policy.ts'
@@ -81,7 +83,38 @@ export function waitLevel(
 ): number {
   const excess = levelAt(plan, cells, offset, last, now) - (plan.capacity - cost) * plan.period
   if (excess <= 0) return 0
-  return plan.limit === 0 ? Number.POSITIVE_INFINITY : ceilDiv(excess, plan.limit)
+  return plan.limit === 0 ? NEVER : ceilDiv(excess, plan.limit)
+}
+
+/** `remainingLevel` in one call. */
+export function readLevel(plan: Plan, reading: Reading, cost: number): void {
+  const { cells, offset, last, now } = reading
+  keepLeft(reading, remainingLevel(plan, cells, offset, last, now), cost)
+}
+
+/** `chargeLevel` of a cost that fits, and the waits of `waitLevel`: the level is computed once. */
+export function answerLevel(plan: Plan, reading: Reading & Waits, cost: number, charges: boolean): void {
+  const { cells, offset, last, now } = reading
+  const { capacity, period, limit } = plan
+  let level = levelAt(plan, cells, offset, last, now)
+  if (charges) {
+    level += cost * period // below the capacity, and so below the ceiling
+    keepAmount(plan, cells, offset + 1, level)
+    reading.left -= cost
+  }
+  const remaining = Math.max(reading.left, 0)
+  const full = remaining >= capacity
+  reading.retry = reading.allowed
+    ? 0
+    : cost > capacity
+      ? NEVER
+      : drainTime(level - (capacity - cost) * period, limit)
+  reading.more = full ? NEVER : drainTime(level - (capacity - remaining - 1) * period, limit)
+  reading.reset = full ? 0 : drainTime(level, limit)
+}
+
+function drainTime(excess: number, limit: number): number {
+  return limit === 0 ? NEVER : ceilDiv(excess, limit)
 }
 
 /**

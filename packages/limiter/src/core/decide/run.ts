@@ -1,15 +1,7 @@
-import type { Cells, StatePlan } from './algorithm.ts'
+import type { Cells, Reading, StatePlan } from './algorithm.ts'
 import { type BlockPlan, blockedFor, countRefusal, setBlock } from './block/block.ts'
 import { admitted } from './combine.ts'
-import {
-  chargeInstant,
-  type Figures,
-  figuresOf,
-  instantOf,
-  inUnits,
-  type Reading,
-  underBlock,
-} from './figures.ts'
+import { chargeInstant, type Figures, figuresOf, instantOf, inUnits, underBlock } from './figures.ts'
 import type { Outcome } from './outcome.ts'
 import type { Rule } from './rule.ts'
 import type { StateName, Step } from './step.ts'

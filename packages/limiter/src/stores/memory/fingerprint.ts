@@ -20,9 +20,9 @@ export class Fingerprint {
 
   /** Leaves the fingerprint of `text` in `high` and `low`, as signed 32-bit integers, never both 0. */
   of(text: string): void {
-    if (text === this.#last) return // a new key is asked for twice, and who asks much, again and again
-    this.#last = text
-    this.#print(text)
+    const isKnown = text === this.#last // a new key is asked for twice, and who asks much, again and again
+    this.#last = text // also where it is known: the same object is compared sooner than an equal one
+    if (!isKnown) this.#print(text)
   }
 
   /** The key itself, or its fingerprint where it is long, which is longer than any key that is kept whole. */

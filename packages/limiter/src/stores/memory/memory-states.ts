@@ -1,16 +1,28 @@
 import type { Clock } from '../../clock.ts'
-import type { StatePlan } from '../../core/decide/algorithm.ts'
-import { NO_CELLS, newSlot, type Slot, type States } from '../../core/decide/run.ts'
+import type { Cells, StatePlan, Waits } from '../../core/decide/algorithm.ts'
+import { NO_CELLS, type Slot, type States } from '../../core/decide/run.ts'
 import { Fingerprint } from './fingerprint.ts'
 import { FixedStates } from './fixed-states.ts'
 import { GrowingStates } from './growing-states.ts'
 import type { Budget, StateTable } from './state-table.ts'
 
 /** Where one step of the request at hand is. Reused from request to request: a store decides one at a time. */
-export interface MemorySlot extends Slot {
-  table: StateTable
+export class MemorySlot implements Slot, Waits {
+  table: StateTable | undefined = undefined
   /** Microseconds by which the key's time is behind that of others. */
-  phase: number
+  phase = 0
+  cells: Cells = NO_CELLS
+  offset = 0
+  last = 0
+  now = 0
+  ticks = 0
+  left = 0
+  allowed = false
+  delay = 0
+  blocked = 0
+  retry = 0
+  more = 0
+  reset = 0
 }
 
 /** Decisions from one sweep to the next; new keys bring it nearer. */
@@ -57,22 +69,27 @@ export class MemoryStates implements States<MemorySlot> {
   }
 
   slots(count: number): readonly MemorySlot[] {
-    while (this.#slots.length < count) this.#slots.push({ ...newSlot(), table: undefined as never, phase: 0 })
+    while (this.#slots.length < count) this.#slots.push(new MemorySlot())
     return this.#slots
   }
 
   find(namespace: string, plan: StatePlan, key: string, now: number, slot: MemorySlot, phase: number): void {
-    const table = this.table(namespace, plan)
+    // Mostly the one of the request before, which spares the look-up by name.
+    let { table } = slot
+    if (table === undefined || table.lastPlan !== plan || table.namespace !== namespace) {
+      table = this.table(namespace, plan)
+      slot.table = table
+    }
     const offset = table.locate(key, now)
-    slot.table = table
     slot.phase = phase
     slot.cells = offset < 0 ? NO_CELLS : table.cells
     slot.offset = Math.max(offset, 0)
   }
 
   place(_namespace: string, _plan: StatePlan, key: string, now: number, slot: MemorySlot): void {
-    slot.offset = slot.table.place(key, now, slot.phase)
-    slot.cells = slot.table.cells
+    const table = slot.table!
+    slot.offset = table.place(key, now, slot.phase)
+    slot.cells = table.cells
   }
 
   reset(namespace: string, plan: StatePlan, key: string): void {
@@ -108,6 +125,7 @@ export class MemoryStates implements States<MemorySlot> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     for (const table of this.#order) table.drop()
+    this.#slots.length = 0
     this.#tables.clear()
     this.#order.length = 0
     this.#round = 0
@@ -152,6 +170,7 @@ export class MemoryStates implements States<MemorySlot> {
   /** An empty table is nothing to remember: names of policies may come and go. */
   #remove(table: StateTable): void {
     table.drop()
+    for (const slot of this.#slots) if (slot.table === table) slot.table = undefined
     this.#order.splice(this.#cursor, 1)
     this.#round--
     const { namespace, next } = table

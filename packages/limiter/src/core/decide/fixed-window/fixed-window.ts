@@ -1,6 +1,7 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { countingPlan } from '../counting.ts'
 import { remainder } from '../integers.ts'
+import { keepLeft, keepOneWait } from '../one-call.ts'
 import type { NoOptions } from '../option.ts'
 import { calendarWindow } from './calendar-window.ts'
 
@@ -23,6 +24,18 @@ export const fixedWindow: Algorithm<Plan, NoOptions> = {
   charge(plan, cells, offset, _last, _now, cost, _chargeId, left) {
     const count = plan.capacity - left
     cells[offset + 1] = count + Math.min(cost, Math.max(0, plan.ceiling - count))
+  },
+  read(plan, reading, cost) {
+    const { cells, offset, last, now } = reading
+    keepLeft(reading, plan.capacity - used(plan, cells, offset, last, now), cost)
+  },
+  answer(plan, reading, cost, charges) {
+    const { cells, offset, now } = reading
+    if (charges) {
+      reading.left -= cost
+      cells[offset + 1] = plan.capacity - reading.left // what fits is below the ceiling
+    }
+    keepOneWait(plan, reading, cost, plan.period - remainder(now, plan.period))
   },
   refund(plan, cells, offset, last, _now, cost, charged) {
     const opened = last - remainder(last, plan.period)

@@ -1,9 +1,11 @@
 import type { Algorithm, Plan } from '../algorithm.ts'
 import {
+  answerLevel,
   type BucketOptions,
   bucketOptions,
   chargeLevel,
   levelPlan,
+  readLevel,
   refundLevel,
   remainingLevel,
   waitLevel,
@@ -24,4 +26,6 @@ export const gcra: Algorithm<Plan, BucketOptions> = {
   wait: waitLevel,
   charge: chargeLevel,
   refund: refundLevel,
+  read: readLevel,
+  answer: answerLevel,
 }

@@ -2,6 +2,7 @@ import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { ceilDiv, floorDiv, MAX } from '../integers.ts'
 import {
   amountAt,
+  answerLevel,
   type BucketOptions,
   bucketOptions,
   chargeLevel,
@@ -9,6 +10,7 @@ import {
   levelAt,
   levelPlan,
   lower,
+  readLevel,
   refundable,
   remainingLevel,
   waitLevel,
@@ -35,18 +37,7 @@ export const leakyBucket: Algorithm<Plan, BucketOptions> = {
   plan: (policy) => levelPlan(leakyBucket, policy, 7),
   remaining: remainingLevel,
   wait: waitLevel,
-  charge(plan, cells, offset, last, now, cost) {
-    const lead = leadAt(plan, cells, offset, last, now)
-    const drained = turnIn(plan, levelAt(plan, cells, offset, last, now) + lead)
-    const told = toldAt(plan, cells, offset, now)
-    const turn = Math.max(drained, told)
-    const taken = chargeLevel(plan, cells, offset, last, now, cost)
-    keepAmount(plan, cells, offset + LEAD, lead)
-    const isSame = turn === 0 || (cells[offset + SAME] === plan.limit && told <= drained)
-    cells[offset + SAME] = isSame ? plan.limit : 0
-    // Of a correction that was cut off at the ceiling too little is left to be a turn.
-    if (taken >= plan.period && plan.limit > 0) keepLatest(plan, cells, offset, now + turn)
-  },
+  charge,
   /**
    * The level falls as that of a token bucket. The latest turn can be given again, unless the limit changed since the
    * queue was empty: then turns do not tell where in the backlog they are. An earlier one is lost, for those
@@ -78,6 +69,33 @@ export const leakyBucket: Algorithm<Plan, BucketOptions> = {
   },
   delay: turnAt,
   idle: turnAt,
+  read(plan, reading, cost) {
+    readLevel(plan, reading, cost)
+    const { cells, offset, last, now } = reading
+    if (reading.allowed && cost > 0) reading.delay = turnAt(plan, cells, offset, last, now)
+  },
+  answer(plan, reading, cost, charges) {
+    if (charges) {
+      const { cells, offset, last, now } = reading
+      charge(plan, cells, offset, last, now, cost)
+      reading.last = now
+      reading.left -= cost
+    }
+    answerLevel(plan, reading, cost, false)
+  },
+}
+
+function charge(plan: Plan, cells: Cells, offset: number, last: number, now: number, cost: number): void {
+  const lead = leadAt(plan, cells, offset, last, now)
+  const drained = turnIn(plan, levelAt(plan, cells, offset, last, now) + lead)
+  const told = toldAt(plan, cells, offset, now)
+  const turn = Math.max(drained, told)
+  const taken = chargeLevel(plan, cells, offset, last, now, cost)
+  keepAmount(plan, cells, offset + LEAD, lead)
+  const isSame = turn === 0 || (cells[offset + SAME] === plan.limit && told <= drained)
+  cells[offset + SAME] = isSame ? plan.limit : 0
+  // Of a correction that was cut off at the ceiling too little is left to be a turn.
+  if (taken >= plan.period && plan.limit > 0) keepLatest(plan, cells, offset, now + turn)
 }
 
 /**

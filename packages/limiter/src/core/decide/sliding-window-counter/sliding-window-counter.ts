@@ -1,5 +1,7 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
+import { NEVER } from '../figures.ts'
 import { ceilDiv, floorDiv, MAX, remainder, unitFor, wholeNumber } from '../integers.ts'
+import { keepLeft } from '../one-call.ts'
 import { type ChoiceOption, choice } from '../option.ts'
 import { periodTicks } from '../period.ts'
 
@@ -52,15 +54,14 @@ export const slidingWindowCounter: Algorithm<CounterPlan, CounterOptions> = {
     plan.capacity -
     carried(plan, previous(plan, cells, offset, last, now), now) -
     current(plan, cells, offset, last, now),
-  wait(plan, cells, offset, last, now, cost) {
-    const cur = current(plan, cells, offset, last, now)
-    const elapsed = remainder(now, plan.period)
-    if (cur + cost <= plan.capacity) {
-      const fits = decayed(plan, previous(plan, cells, offset, last, now), plan.capacity - cost - cur)
-      return Math.max(0, fits - elapsed)
-    }
-    return plan.period - elapsed + decayed(plan, cur, plan.capacity - cost)
-  },
+  wait: (plan, cells, offset, last, now, cost) =>
+    waitWith(
+      plan,
+      previous(plan, cells, offset, last, now),
+      current(plan, cells, offset, last, now),
+      remainder(now, plan.period),
+      cost,
+    ),
   charge(plan, cells, offset, last, now, cost) {
     const prev = previous(plan, cells, offset, last, now)
     const cur = current(plan, cells, offset, last, now)
@@ -72,6 +73,37 @@ export const slidingWindowCounter: Algorithm<CounterPlan, CounterOptions> = {
     const cell = offset + (behind <= 0 ? 2 : 1)
     if (behind <= 1) cells[cell] = Math.max(0, cells[cell]! - cost)
   },
+  read(plan, reading, cost) {
+    const { cells, offset, last, now } = reading
+    const prev = previous(plan, cells, offset, last, now)
+    const left = plan.capacity - carried(plan, prev, now) - current(plan, cells, offset, last, now)
+    keepLeft(reading, left, cost)
+  },
+  answer(plan, reading, cost, charges) {
+    const { cells, offset, last, now } = reading
+    const { capacity } = plan
+    const prev = previous(plan, cells, offset, last, now)
+    let cur = current(plan, cells, offset, last, now)
+    if (charges) {
+      cur += cost // what fits is below the ceiling
+      cells[offset + 1] = prev
+      cells[offset + 2] = cur
+      reading.left -= cost
+    }
+    const remaining = Math.max(reading.left, 0)
+    const full = remaining >= capacity
+    const elapsed = remainder(now, plan.period)
+    reading.retry = reading.allowed ? 0 : cost > capacity ? NEVER : waitWith(plan, prev, cur, elapsed, cost)
+    reading.more = full ? NEVER : waitWith(plan, prev, cur, elapsed, remaining + 1)
+    reading.reset = full ? 0 : waitWith(plan, prev, cur, elapsed, capacity)
+  },
+}
+
+/** Units of time until `cost` fits, `elapsed` after the window began. */
+function waitWith(plan: CounterPlan, prev: number, cur: number, elapsed: number, cost: number): number {
+  if (cur + cost <= plan.capacity)
+    return Math.max(0, decayed(plan, prev, plan.capacity - cost - cur) - elapsed)
+  return plan.period - elapsed + decayed(plan, cur, plan.capacity - cost)
 }
 
 /** Units that the previous window's `prev` still weighs at `now`. */

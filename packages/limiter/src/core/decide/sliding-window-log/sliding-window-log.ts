@@ -1,6 +1,8 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { countingPlan } from '../counting.ts'
+import { NEVER } from '../figures.ts'
 import { MAX } from '../integers.ts'
+import { keepLeft } from '../one-call.ts'
 import type { NoOptions } from '../option.ts'
 
 /** Cells before the entries: last admission, first entry's index, entries, units dropped before the first. */
@@ -23,9 +25,8 @@ export const slidingWindowLog: Algorithm<Plan, NoOptions> = {
   remaining: (plan, cells, offset, _last, now) => plan.capacity - used(plan, cells, offset, now),
   wait(plan, cells, offset, _last, now, cost, left) {
     if (cost <= left) return 0
-    const enough = total(cells, offset, live(plan, cells, offset, now) - 1) + (cost - left)
-    const entry = search(cells, offset, offset + HEADER + 1, enough)
-    return plan.period - (now - cells[instant(cells, offset, entry)]!)
+    const before = total(cells, offset, live(plan, cells, offset, now) - 1)
+    return waitUntil(plan, cells, offset, now, before + (cost - left))
   },
   room(plan, cells, now) {
     if (cells.length === 0) return HEADER + 2
@@ -41,21 +42,7 @@ export const slidingWindowLog: Algorithm<Plan, NoOptions> = {
     // Doubling while more than half of the run still counts keeps the cost of moving entries constant per charge.
     return end > cells.length && wanted > cells.length ? wanted : cells.length
   },
-  charge(plan, cells, offset, _last, now, cost, _chargeId, left) {
-    dropAged(plan, cells, offset, now)
-    const count = cells[offset + 2]!
-    const taken = Math.min(cost, Math.max(0, plan.ceiling - (plan.capacity - left)))
-    if (count > 0 && cells[instant(cells, offset, count - 1)] === now) {
-      cells[instant(cells, offset, count - 1) + 1]! += taken
-      return
-    }
-    const sum = total(cells, offset, count - 1)
-    if (instant(cells, offset, count) + 2 > cells.length) thin(cells, offset)
-    const entry = cells[offset + 2]!
-    cells[instant(cells, offset, entry)] = now
-    cells[instant(cells, offset, entry) + 1] = sum + taken
-    cells[offset + 2] = entry + 1
-  },
+  charge,
   refund(_plan, cells, offset, _last, _now, cost, charged) {
     const count = cells[offset + 2]!
     const entry = search(cells, offset, offset + HEADER, charged)
@@ -63,6 +50,61 @@ export const slidingWindowLog: Algorithm<Plan, NoOptions> = {
     const given = Math.min(cost, total(cells, offset, entry) - total(cells, offset, entry - 1))
     for (let i = entry; i < count; i++) cells[instant(cells, offset, i) + 1]! -= given
   },
+  read(plan, reading, cost) {
+    const { cells, offset, now } = reading
+    keepLeft(reading, plan.capacity - used(plan, cells, offset, now), cost)
+  },
+  answer(plan, reading, cost, charges) {
+    const { cells, offset, last, now } = reading
+    const { capacity } = plan
+    if (charges) {
+      charge(plan, cells, offset, last, now, cost, 0, reading.left)
+      reading.left -= cost
+    }
+    const { left } = reading
+    const remaining = Math.max(left, 0)
+    const full = remaining >= capacity
+    const missing = full ? 0 : total(cells, offset, live(plan, cells, offset, now) - 1) - left
+    const retries = !reading.allowed && cost <= capacity
+    reading.retry = reading.allowed
+      ? 0
+      : retries
+        ? waitUntil(plan, cells, offset, now, missing + cost)
+        : NEVER
+    reading.more = full ? NEVER : waitUntil(plan, cells, offset, now, missing + remaining + 1)
+    reading.reset = full ? 0 : waitUntil(plan, cells, offset, now, missing + capacity)
+  },
+}
+
+function charge(
+  plan: Plan,
+  cells: Cells,
+  offset: number,
+  _last: number,
+  now: number,
+  cost: number,
+  _chargeId: number,
+  left: number,
+): void {
+  dropAged(plan, cells, offset, now)
+  const count = cells[offset + 2]!
+  const taken = Math.min(cost, Math.max(0, plan.ceiling - (plan.capacity - left)))
+  if (count > 0 && cells[instant(cells, offset, count - 1)] === now) {
+    cells[instant(cells, offset, count - 1) + 1]! += taken
+    return
+  }
+  const sum = total(cells, offset, count - 1)
+  if (instant(cells, offset, count) + 2 > cells.length) thin(cells, offset)
+  const entry = cells[offset + 2]!
+  cells[instant(cells, offset, entry)] = now
+  cells[instant(cells, offset, entry) + 1] = sum + taken
+  cells[offset + 2] = entry + 1
+}
+
+/** Units of time until so many units, since the first that the run knows of, have aged out. */
+function waitUntil(plan: Plan, cells: Cells, offset: number, now: number, units: number): number {
+  const entry = search(cells, offset, offset + HEADER + 1, units)
+  return plan.period - (now - cells[instant(cells, offset, entry)]!)
 }
 
 function instant(cells: Cells, offset: number, entry: number): number {

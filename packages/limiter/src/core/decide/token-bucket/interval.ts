@@ -1,6 +1,8 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
+import { NEVER } from '../figures.ts'
 import { ceilDiv, floorDiv, MAX, remainder, unitFor, wholeNumber } from '../integers.ts'
 import { type BucketOptions, bucketOptions } from '../level.ts'
+import { keepLeft } from '../one-call.ts'
 import { periodTicks } from '../period.ts'
 
 /**
@@ -36,18 +38,9 @@ export const intervalBucket: Algorithm<Plan, BucketOptions> = {
   remaining: (plan, cells, offset, last, now) => plan.capacity - out(plan, cells, offset, last, now),
   wait(plan, cells, offset, last, now, cost, left) {
     if (cost <= left) return 0
-    if (plan.limit === 0) return Number.POSITIVE_INFINITY
-    const arrivals = ceilDiv(cost - left, plan.limit)
-    return arrivals * plan.period - remainder(now - anchorOf(plan, cells, offset, last), plan.period)
+    return arrival(plan, cost - left, remainder(now - anchorOf(plan, cells, offset, last), plan.period))
   },
-  charge(plan, cells, offset, last, now, cost, _chargeId, left) {
-    const taken = plan.capacity - left
-    const anchor = taken === 0 ? now : anchorOf(plan, cells, offset, last)
-    // More than the ceiling is left by a plan with a larger one, which may still be in force.
-    const kept = cost <= left ? 0 : tokensOut(cells, offset) - arrived(plan, anchor, last, now)
-    cells[offset + 1] = Math.max(kept, taken + Math.min(cost, plan.ceiling - taken))
-    cells[offset + 2] = -anchor * plan.unit
-  },
+  charge,
   /** As refundLevel in level.ts: never more than can still be out of a charge that old. */
   refund(plan, cells, offset, last, now, cost, charged) {
     const anchor = anchorOf(plan, cells, offset, last)
@@ -55,6 +48,50 @@ export const intervalBucket: Algorithm<Plan, BucketOptions> = {
     const left = plan.capacity - Math.max(0, arrived(plan, anchor, charged, now))
     if (left > 0) cells[offset + 1] = Math.max(0, cells[offset + 1]! - Math.min(cost, left))
   },
+  read(plan, reading, cost) {
+    const { cells, offset, last, now } = reading
+    keepLeft(reading, plan.capacity - out(plan, cells, offset, last, now), cost)
+  },
+  answer(plan, reading, cost, charges) {
+    const { cells, offset, now } = reading
+    const { capacity, period } = plan
+    let { last } = reading
+    if (charges) {
+      charge(plan, cells, offset, last, now, cost, 0, reading.left)
+      last = now
+      reading.left -= cost
+    }
+    const { left } = reading
+    const remaining = Math.max(left, 0)
+    const full = remaining >= capacity
+    const gone = remainder(now - anchorOf(plan, cells, offset, last), period)
+    reading.retry = reading.allowed ? 0 : cost > capacity ? NEVER : arrival(plan, cost - left, gone)
+    reading.more = full ? NEVER : arrival(plan, remaining + 1 - left, gone)
+    reading.reset = full ? 0 : arrival(plan, capacity - left, gone)
+  },
+}
+
+function charge(
+  plan: Plan,
+  cells: Cells,
+  offset: number,
+  last: number,
+  now: number,
+  cost: number,
+  _chargeId: number,
+  left: number,
+): void {
+  const taken = plan.capacity - left
+  const anchor = taken === 0 ? now : anchorOf(plan, cells, offset, last)
+  // More than the ceiling is left by a plan with a larger one, which may still be in force.
+  const kept = cost <= left ? 0 : tokensOut(cells, offset) - arrived(plan, anchor, last, now)
+  cells[offset + 1] = Math.max(kept, taken + Math.min(cost, plan.ceiling - taken))
+  cells[offset + 2] = -anchor * plan.unit
+}
+
+/** Units of time until so many tokens have arrived. @param gone of the period at hand */
+function arrival({ limit, period }: Plan, tokens: number, gone: number): number {
+  return limit === 0 ? NEVER : ceilDiv(tokens, limit) * period - gone
 }
 
 function tokensOut(cells: Cells, offset: number): number {

@@ -1,9 +1,11 @@
 import type { Algorithm, Plan } from '../algorithm.ts'
 import {
+  answerLevel,
   type BucketOptions,
   burst,
   chargeLevel,
   levelPlan,
+  readLevel,
   refundLevel,
   remainingLevel,
   waitLevel,
@@ -37,4 +39,6 @@ export const tokenBucket: Algorithm<Plan, TokenBucketOptions> = {
   wait: waitLevel,
   charge: chargeLevel,
   refund: refundLevel,
+  read: readLevel,
+  answer: answerLevel,
 }
