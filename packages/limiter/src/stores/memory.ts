@@ -6,9 +6,9 @@ import type { Rule } from '../core/decide/rule.ts'
 import { block, correct, NO_CELLS, run } from '../core/decide/run.ts'
 import { checkOptions, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
 import { byteCheck, byteCount } from './memory/byte-count.ts'
-import { type MemorySlot, MemoryStates } from './memory/memory-states.ts'
+import { MemoryStates } from './memory/memory-states.ts'
 import { SpentIds } from './memory/spent-ids.ts'
-import { Budget } from './memory/state-table.ts'
+import { Budget, type MemorySlot } from './memory/state-table.ts'
 import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
 
 export interface MemoryStoreOptions {
@@ -193,10 +193,12 @@ export class MemoryStore implements Store<false> {
   ): void {
     const { cells, table, last, now, left } = slot
     const used = slot.ticks + phase
-    const isInPlace = cells !== NO_CELLS && plan.size > 0 && phase === 0 && cells !== table.overflow
+    const isFound = cells !== NO_CELLS && slot.version === table.version
+    const isInPlace = isFound && plan.size > 0 && phase === 0 && cells !== table.overflow
     if (!isInPlace) this.#states.place(namespace, plan, key, used, slot)
     plan.algorithm.charge(plan, slot.cells, slot.offset, last, now, cost, chargeId, left)
     slot.cells[slot.offset] = used
+    table.keep(slot)
     slot.last = now
     slot.left = left - cost
   }

@@ -1,7 +1,7 @@
 import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
-import { withRoom } from '../../core/decide/run.ts'
+import { NO_CELLS, withRoom } from '../../core/decide/run.ts'
 import type { Fingerprint } from './fingerprint.ts'
-import { type Budget, DUE_BY_KEY, Keeps, OVERFLOW, type StateTable } from './state-table.ts'
+import { type Budget, DUE_BY_KEY, Keeps, type MemorySlot, OVERFLOW, type StateTable } from './state-table.ts'
 
 const EMPTY = new Float64Array(0)
 /** A JS Map holds 2^24 entries and throws at the next. */
@@ -21,6 +21,7 @@ export class GrowingStates implements StateTable {
   next: StateTable | undefined = undefined
   isAtEnd = true
   readonly overflow = undefined
+  readonly version = 0
   readonly keeps: Keeps
   readonly #budget: Budget
   readonly #print: Fingerprint
@@ -41,20 +42,24 @@ export class GrowingStates implements StateTable {
     return this.#runs.size === 0 && this.#shared.size === 0
   }
 
-  locate(text: string, now: number): number {
+  find(text: string, now: number, slot: MemorySlot): void {
     const key = this.#print.short(text)
-    const run = this.#runs.get(key) ?? this.#sharedRun(key, now)
-    this.cells = run ?? EMPTY
-    return run === undefined ? -1 : 0
+    slot.table = this
+    slot.cells = this.#runs.get(key) ?? this.#sharedRun(key, now) ?? NO_CELLS
+    slot.offset = 0
   }
 
-  place(text: string, now: number): number {
+  place(text: string, now: number, slot: MemorySlot): void {
     const key = this.#print.short(text)
-    const found = this.locate(text, now) >= 0
-    if (found ? this.#runs.has(key) : this.#hasRoom(key, now)) this.#placeOwn(key, now, !found)
+    this.find(text, now, slot)
+    const isNew = slot.cells === NO_CELLS
+    this.cells = isNew ? EMPTY : slot.cells
+    if (isNew ? this.#hasRoom(key, now) : this.#runs.has(key)) this.#placeOwn(key, now, isNew)
     else this.#placeShared(this.#bucket(key), now)
-    return 0
+    slot.cells = this.cells
   }
+
+  keep(): void {}
 
   sweep(looks: number, now: number): number {
     this.isAtEnd = false

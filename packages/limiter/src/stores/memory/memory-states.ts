@@ -1,17 +1,10 @@
 import type { Clock } from '../../clock.ts'
 import type { StatePlan } from '../../core/decide/algorithm.ts'
-import { NO_CELLS, newSlot, type Slot, type States } from '../../core/decide/run.ts'
+import { NO_CELLS, type States } from '../../core/decide/run.ts'
 import { Fingerprint } from './fingerprint.ts'
 import { FixedStates } from './fixed-states.ts'
 import { GrowingStates } from './growing-states.ts'
-import type { Budget, StateTable } from './state-table.ts'
-
-/** Where one step of the request at hand is. Reused from request to request: a store decides one at a time. */
-export interface MemorySlot extends Slot {
-  table: StateTable
-  /** Microseconds by which the key's time is behind that of others. */
-  phase: number
-}
+import { type Budget, type MemorySlot, newMemorySlot, type StateTable } from './state-table.ts'
 
 /** Decisions from one sweep to the next; new keys bring it nearer. */
 const SWEEP_EVERY = 8
@@ -57,28 +50,30 @@ export class MemoryStates implements States<MemorySlot> {
   }
 
   slots(count: number): readonly MemorySlot[] {
-    while (this.#slots.length < count) this.#slots.push({ ...newSlot(), table: undefined as never, phase: 0 })
+    while (this.#slots.length < count) this.#slots.push(newMemorySlot())
     return this.#slots
   }
 
   find(namespace: string, plan: StatePlan, key: string, now: number, slot: MemorySlot, phase: number): void {
-    const table = this.table(namespace, plan)
-    const offset = table.locate(key, now)
-    slot.table = table
     slot.phase = phase
-    slot.cells = offset < 0 ? NO_CELLS : table.cells
-    slot.offset = Math.max(offset, 0)
+    this.table(namespace, plan).find(key, now, slot)
   }
 
   place(_namespace: string, _plan: StatePlan, key: string, now: number, slot: MemorySlot): void {
-    slot.offset = slot.table.place(key, now, slot.phase)
-    slot.cells = slot.table.cells
+    slot.table.place(key, now, slot)
+  }
+
+  keep(slot: MemorySlot): void {
+    slot.table.keep(slot)
   }
 
   reset(namespace: string, plan: StatePlan, key: string): void {
-    const table = this.table(namespace, plan)
-    const offset = table.locate(key, 0)
-    if (offset >= 0) table.cells.fill(0, offset, plan.size === 0 ? undefined : offset + plan.size)
+    const slot = this.slots(1)[0]!
+    this.find(namespace, plan, key, 0, slot, 0)
+    const { cells, offset } = slot
+    if (cells === NO_CELLS) return
+    cells.fill(0, offset, plan.size === 0 ? undefined : offset + plan.size)
+    this.keep(slot)
   }
 
   /** To be asked for each decision: whether it is time to `sweep`. */

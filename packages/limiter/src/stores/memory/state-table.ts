@@ -1,5 +1,33 @@
 import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
 import { droppableAt } from '../../core/decide/figures.ts'
+import { newSlot, type Slot } from '../../core/decide/run.ts'
+import type { Segment } from './segment.ts'
+
+/** Where one step of the request at hand is. Reused from request to request: a store decides one at a time. */
+export interface MemorySlot extends Slot {
+  table: StateTable
+  /** Microseconds by which the key's time is behind that of others. */
+  phase: number
+  /** The table's `version` when `cells` was read: while it is the same, `cells` and what is below are right. */
+  version: number
+  /** The key's slot in its table. */
+  segment: Segment | undefined
+  at: number
+  /** A copy of its integers, where the table keeps them in another form; `cells` is this one then. */
+  own: Cells
+}
+
+export function newMemorySlot(): MemorySlot {
+  return {
+    ...newSlot(),
+    table: undefined as never,
+    phase: 0,
+    version: 0,
+    segment: undefined,
+    at: 0,
+    own: new Float64Array(3),
+  }
+}
 
 /** Where the states of one namespace are kept that have one kind of plan. */
 export interface StateTable {
@@ -10,19 +38,18 @@ export interface StateTable {
   namespace: string
   /** The namespace's next table, for another kind of plan. */
   next: StateTable | undefined
-  /** The run in which the index last returned points at a state. */
-  readonly cells: Cells
+  /** Another number when a state may have been moved or written since. */
+  readonly version: number
   /** Whether it holds no state, and no shared bucket. */
   readonly isEmpty: boolean
   /** The buckets that keys beyond the cap share, where they are one run; `undefined` while there are none. */
   readonly overflow: Cells | undefined
-  /** Index of the key's state in `cells`; −1 when it has none. `now` is in microseconds. */
-  locate(key: string, now: number): number
-  /**
-   * The same, making room for a charge, and a state where there was none.
-   * @param phase microseconds by which the key's time is behind that of others
-   */
-  place(key: string, now: number, phase: number): number
+  /** Points the slot at the key's state, or at NO_CELLS where it has none. `now` is in microseconds. */
+  find(key: string, now: number, slot: MemorySlot): void
+  /** The same, making room for a charge, and a state where there was none. */
+  place(key: string, now: number, slot: MemorySlot): void
+  /** Keeps what was written to the slot's integers, since `find` or `place` and before any other call. */
+  keep(slot: MemorySlot): void
   /** Whether the last sweep came to the table's end: the next one begins anew. */
   readonly isAtEnd: boolean
   /** Looks at so many places for a state, or a few more, and deletes those that have expired. @returns how many */
@@ -120,6 +147,23 @@ export class Keeps {
   /** Whether a state means nothing any more. @param phase microseconds by which the key's time is behind that of others */
   isOver(cells: Cells, offset: number, now: number, phase = 0): boolean {
     return droppableAt(this.#all.plan, cells, offset, phase) + this.#all.lag <= now
+  }
+
+  /**
+   * The same for a level (level.ts), in 1/period of a unit, by one product; only where `comparesLevels`. A wait that
+   * rounds up is over when what has drained is no less than the level.
+   */
+  isLevelOver(last: number, level: number, now: number): boolean {
+    const { plan, lag } = this.#all
+    const since = now - lag - last
+    return (
+      plan.capacity === 0 || (since >= 0 && Math.min(level, plan.ceiling * plan.period) <= since * plan.limit)
+    )
+  }
+
+  get comparesLevels(): boolean {
+    const { plan } = this.#all
+    return plan.algorithm.isLevel === true && plan.unit === 1
   }
 
   /** To be called now and then. @param last the plan used last */
