@@ -68,14 +68,16 @@ export class FixedStates implements StateTable, SlotOwner {
   }
 
   place(key: string, now: number, slot: MemorySlot): void {
-    this.find(key, now, slot)
+    this.#print.of(key)
+    const isMissed = this.overflow === undefined && this.#table.hasMissed(this.#print.high, this.#print.low)
+    if (isMissed) slot.cells = NO_CELLS
+    else this.find(key, now, slot)
     if (slot.cells === NO_CELLS) {
       this.#budget.due -= DUE_BY_KEY
-      this.#print.of(key) // `find` leaves none while all is empty
       if (this.#hasRoom() || this.#makesRoom(now)) this.#add(slot)
     }
     if (slot.cells === NO_CELLS || slot.cells === this.overflow) this.#share(slot)
-    else this.#keepPhase(slot)
+    else if (slot.phase > 0 || slot.segment!.form.hasPhases) this.#keepPhase(slot)
   }
 
   keep(slot: MemorySlot): void {
@@ -146,7 +148,7 @@ export class FixedStates implements StateTable, SlotOwner {
 
   #keepPhase(slot: MemorySlot): void {
     const { phase } = slot
-    if (phase > 0 && !slot.segment!.form.hasPhases) {
+    if (!slot.segment!.form.hasPhases) {
       this.#table.keepPhases()
       this.#point(slot)
     }

@@ -61,8 +61,9 @@ export class Segment {
 
   /** The first empty slot on the way of a fingerprint. */
   freeSlot(low: number): number {
-    let slot = low & this.mask
-    while (!this.isEmpty(slot)) slot = (slot + 1) & this.mask
+    const { mask, stride, prints } = this
+    let slot = low & mask
+    while (prints[2 * slot * stride + 1] !== 0 || prints[2 * slot * stride] !== 0) slot = (slot + 1) & mask
     return slot
   }
 

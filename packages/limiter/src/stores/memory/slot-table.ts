@@ -12,7 +12,7 @@ const GROWTH = 1 / 5
 /** Below this it shrinks, to no less than half. */
 const SPARSE = 0.3
 /** Of a segment's slots, so many new keys from one segment moved to the next: a table has its new size long before it is full. */
-const KEYS_A_MOVE = 1 / 32
+const KEYS_A_MOVE = 1 / 16
 /** Of a segment's slots, what a move counts for in a sweep. */
 const LOOKS_A_MOVE = 1 / 4
 /** A segment fuller than this is doubled by itself. By chance none is: 8,192 fingerprints spread to 1 %. */
@@ -107,6 +107,11 @@ export class SlotTable {
     return isFound
   }
 
+  /** Whether the last `find` was for this fingerprint, in vain, and it need not be looked for again. */
+  hasMissed(high: number, low: number): boolean {
+    return this.#isMissed && this.#high === high && this.#low === low
+  }
+
   /** Whether one more state fits; the table grows for it, if it may. */
   hasRoom(): boolean {
     const slots = this.#target === 1 ? this.#segments[0]!.mask + 1 : this.#target * this.#slots
@@ -116,7 +121,7 @@ export class SlotTable {
   /** Adds a fingerprint that is not in it, with zeros for integers, after `hasRoom`. It is at `segment`, `slot` then. */
   add(high: number, low: number): void {
     if (this.isResizing && ++this.#added % this.#keysAMove === 0) this.#moveOne()
-    if (!this.#isMissed || this.#high !== high || this.#low !== low) this.find(high, low)
+    if (!this.hasMissed(high, low)) this.find(high, low)
     if (isFull(this.segment)) {
       this.#enlarge(this.#indexOf(high))
       this.find(high, low)
@@ -181,11 +186,12 @@ export class SlotTable {
   }
 
   #indexOf(high: number): number {
-    const part = (high >>> 0) * 2 ** -32
-    const index = (part * this.#size) | 0
+    const part = (high >>> 0) * 2 ** -32 // a power of two: products with it are as exact as those of integers
+    const size = this.#size
     const target = this.#target
-    if (target === this.#size) return index
-    const isMoved = target > this.#size ? index >= this.#frontier : index < this.#frontier
+    const index = (part * size) | 0
+    if (target === size) return index
+    const isMoved = target > size ? index >= this.#frontier : index < this.#frontier
     return isMoved ? (part * target) | 0 : index
   }
 
@@ -265,14 +271,16 @@ export class SlotTable {
     const index = grows ? --this.#frontier : this.#frontier++
     if (grows) this.#make(index)
     const segment = this.#segments[index]!
-    const { mask } = segment
+    const { mask, stride, prints } = segment
+    const share = target * 2 ** -32
     let start = 0
     while (!segment.isEmpty(start)) start++
     // From an empty slot on, so that a state that stays moves to a slot that was looked at, and no probe ends early.
     for (let i = 1; i <= mask; i++) {
       const slot = (start + i) & mask
-      if (segment.isEmpty(slot)) continue
-      const to = ((segment.high(slot) >>> 0) * 2 ** -32 * target) | 0
+      const high = prints[2 * slot * stride]!
+      if (high === 0 && segment.isEmpty(slot)) continue
+      const to = ((high >>> 0) * share) | 0
       if (to === index) segment.settle(slot)
       else {
         this.#put(to, segment, slot)
@@ -381,5 +389,5 @@ function isFull({ count, mask }: Segment): boolean {
 }
 
 function isSame(a: Form, b: Form): boolean {
-  return a.packedBy === b.packedBy && a.hasPhases === b.hasPhases
+  return a === b || (a.packedBy === b.packedBy && a.hasPhases === b.hasPhases)
 }

@@ -15,6 +15,8 @@ export interface MemorySlot extends Slot {
   at: number
   /** A copy of its integers, where the table keeps them in another form; `cells` is this one then. */
   own: Cells
+  /** Likewise, of runs: one of each length. */
+  copies: Cells[]
 }
 
 export function newMemorySlot(): MemorySlot {
@@ -26,6 +28,7 @@ export function newMemorySlot(): MemorySlot {
     segment: undefined,
     at: 0,
     own: new Float64Array(3),
+    copies: [],
   }
 }
 
@@ -120,6 +123,8 @@ interface Blend {
  * its own states can last is left out again.
  */
 export class Keeps {
+  /** Whether `isLevelOver` may be asked. */
+  comparesLevels: boolean
   #all: Blend
   #recent: Blend
   /** The plans in `#recent`. */
@@ -128,8 +133,9 @@ export class Keeps {
   #until: number | undefined = undefined
 
   constructor(plan: StatePlan) {
-    this.#all = { plan, lag: 0 }
-    this.#recent = this.#all
+    this.#recent = { plan, lag: 0 }
+    this.#all = this.#recent
+    this.comparesLevels = isLevel(plan)
     this.#known = new WeakSet([plan])
   }
 
@@ -140,7 +146,7 @@ export class Keeps {
   use(plan: StatePlan): void {
     if (this.#known.has(plan)) return
     this.#known.add(plan)
-    this.#all = blend(this.#all, { plan, lag: 0 })
+    this.#needs(blend(this.#all, { plan, lag: 0 }))
     this.#recent = blend(this.#recent, { plan, lag: 0 })
   }
 
@@ -161,15 +167,15 @@ export class Keeps {
     )
   }
 
-  get comparesLevels(): boolean {
-    const { plan } = this.#all
-    return plan.algorithm.isLevel === true && plan.unit === 1
+  #needs(blend: Blend): void {
+    this.#all = blend
+    this.comparesLevels = isLevel(blend.plan)
   }
 
   /** To be called now and then. @param last the plan used last */
   renew(last: StatePlan, now: number): void {
     if (this.#until !== undefined && now >= this.#until) {
-      this.#all = this.#recent
+      this.#needs(this.#recent)
       this.#recent = { plan: last, lag: 0 }
       this.#known = new WeakSet([last])
       this.#until = undefined
@@ -178,6 +184,10 @@ export class Keeps {
     // A level drains in ceiling/limit periods; windows end within two.
     this.#until ??= now + (ceiling === 0 ? 0 : period * unit * (ceiling / limit + 2))
   }
+}
+
+function isLevel({ algorithm, unit }: StatePlan): boolean {
+  return algorithm.isLevel === true && unit === 1
 }
 
 /**
