@@ -12,26 +12,27 @@ import { build } from 'esbuild'
 const BUDGETS = {
   limiter: {
     bundles: {
-      'edge: createLimiter, gcra': [13_000, { edge: ['createLimiter', 'gcra'] }],
+      'edge: createLimiter, gcra': [13_200, { edge: ['createLimiter', 'gcra'] }],
       'edge/hono: rateLimit': [12_400, { 'edge/hono': ['rateLimit'] }],
       'edge/fetch: rateLimit': [12_250, { 'edge/fetch': ['rateLimit'] }],
       'edge and edge/hono: a whole limiter': [
-        22_200,
+        22_400,
         { edge: ['createLimiter', 'gcra', 'ipKey'], 'edge/hono': ['rateLimit'] },
       ],
-      '. : createLimiter': [21_400, { '': ['createLimiter'] }],
-      'stores/memory: MemoryStore': [9_900, { 'stores/memory': ['MemoryStore'] }],
+      '. : createLimiter': [24_200, { '': ['createLimiter'] }],
+      'stores/memory: MemoryStore': [12_100, { 'stores/memory': ['MemoryStore'] }],
       'stores/redis: RedisStore': [26_500, { 'stores/redis': ['RedisStore'] }],
       'queue: createQueue': [8_000, { queue: ['createQueue'] }],
       'pipeline: createPipeline': [21_500, { pipeline: ['createPipeline'] }],
-      'adapters/hono: rateLimit': [44_200, { 'adapters/hono': ['rateLimit'] }],
-      'adapters/fetch: rateLimit': [44_200, { 'adapters/fetch': ['rateLimit'] }],
-      'adapters/express: rateLimit': [44_200, { 'adapters/express': ['rateLimit'] }],
+      'adapters/hono: rateLimit': [47_000, { 'adapters/hono': ['rateLimit'] }],
+      'adapters/fetch: rateLimit': [47_000, { 'adapters/fetch': ['rateLimit'] }],
+      'adapters/express: rateLimit': [47_000, { 'adapters/express': ['rateLimit'] }],
     },
     // Raised by 30 kB for what came after the first budget: limits that are assigned to proxies, network rules, figures
     // that are not known, and offenders; and for what is quicker: `allow`, decisions of one step, wildcards by index; and by 20 kB for channels and the
-    // table of offenders' keys; by 30 kB for queues with priorities and fair turns.
-    unpacked: 945_000,
+    // table of offenders' keys; by 30 kB for queues with priorities and fair turns. Bundles with MemoryStore are 2.5 kB larger
+    // for tables that grow in small steps, with a quarter to a seventh of the memory.
+    unpacked: 950_000,
   },
   client: {
     bundles: {

@@ -1,7 +1,7 @@
 import { variantsOf } from '@sluice/conformance'
 import { describe, expect, it } from 'vitest'
 import { planOf } from '../../core/decide/algorithms.ts'
-import type { Figures } from '../../core/decide/figures.ts'
+import type { StatedFigures } from '../../core/decide/figures.ts'
 import { FakeClock, stepFor } from '../../testing.ts'
 import { MemoryStore } from '../memory.ts'
 import type { Step } from '../store.ts'
@@ -38,7 +38,7 @@ describe(`the store in memory, through several sizes of its tables (SLUICE_SEED=
         const changed = stepFor(other)
         let next = 0
         let wrong = 0
-        const same = (a: Figures, b: Figures): boolean =>
+        const same = (a: StatedFigures, b: StatedFigures): boolean =>
           a.allowed === b.allowed &&
           a.remaining === b.remaining &&
           a.retryAfterMs === b.retryAfterMs &&
