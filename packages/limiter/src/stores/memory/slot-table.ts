@@ -159,11 +159,13 @@ export class SlotTable {
     let looked = 0
     while (looked < looks) {
       const segment = this.#segments[this.#sweptSegment]!
-      const { mask } = segment
+      const { mask, stride, prints } = segment
       let slot = this.#sweptSlot
       for (; looked < looks && slot <= mask; looked++) {
         // What follows a state that was removed has moved into its slot: it is looked at next.
-        if (!segment.isEmpty(slot) && owner.isOver(segment, slot, now)) this.#remove(segment, slot, owner)
+        const word = 2 * slot * stride
+        const isEmpty = prints[word + 1] === 0 && prints[word] === 0
+        if (!isEmpty && owner.isOver(segment, slot, now)) this.#remove(segment, slot, owner)
         else slot++
       }
       this.#sweptSlot = slot
