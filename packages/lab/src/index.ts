@@ -1,9 +1,10 @@
 /** Traffic in, evidence out: what rules would do with a log, and which limits fit it. */
 
-export { type CompareOptions, compareRules, type RulesOfDomain } from './compare/compare.ts'
+export { type BothFates, type CompareOptions, compareRules, type RulesOfDomain } from './compare/compare.ts'
 export type { Change, Comparison, RulebookTotals } from './compare/comparison.ts'
 export { type DrillOptions, type DrillReport, runDrill } from './drill/run-drill.ts'
 export { restartBy, STORE_FAILURES, type StoreFailure } from './drill/store-failures.ts'
+export type { AnswerThen } from './explain/answer-then.ts'
 export { type ExplainedPast, explainPast, namedSpan, type PastChoice } from './explain/explain-past.ts'
 export {
   type PastDecision,
@@ -36,6 +37,13 @@ export {
 export { asCheck, asRequest, type PassedRule, type RuleCase, ruleCases } from './load/rules/rule-case.ts'
 export { type Admissions, type RuleResult, type TryOptions, tryRules } from './load/rules/try-rules.ts'
 export { type LoadFigures, type OverAdmission, type RunLoadOptions, runLoad } from './load/run-load.ts'
+export type {
+  ChangedKey,
+  ChangeTimeline,
+  ComparedLimit,
+  ComparisonFigures,
+} from './report/comparison-figures.ts'
+export { ComparisonTally } from './report/comparison-tally.ts'
 export { reportPage } from './report/report-page.ts'
 export { ReportTally } from './report/report-tally.ts'
 export type {

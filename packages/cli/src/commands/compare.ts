@@ -1,7 +1,16 @@
-import { type Comparison, compareRules, descriptorsFrom, type RulesOfDomain } from '@sluice/lab'
+import { writeFileSync } from 'node:fs'
+import {
+  type Comparison,
+  ComparisonTally,
+  compareRules,
+  descriptorsFrom,
+  type RulesOfDomain,
+  reportPage,
+} from '@sluice/lab'
 import { type Command, defineCommand, type Values } from '../command.ts'
 import type { Io } from '../io.ts'
 import { comparisonMarkdown } from '../lab/comparison-markdown.ts'
+import { checkWritable, REPORT_OPTION } from '../lab/report-file.ts'
 import { shareOrCount } from '../lab/share.ts'
 import { openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { millisecondsIn } from '../numbers.ts'
@@ -11,7 +20,7 @@ import { shadowReport } from '../shadow/shadow-figures.ts'
 import { shadowMarkdown, shadowText } from '../shadow/shadow-text.ts'
 import { adminUrl } from '../top/admin-address.ts'
 import { UsageError } from '../usage-error.ts'
-import { barrenText, checkReplayable, DESCRIPTOR_OPTION, isBarren } from './simulate.ts'
+import { barrenText, COST_OPTION, checkReplayable, DESCRIPTOR_OPTION, isBarren } from './simulate.ts'
 
 /** Replays traffic once through two rulebooks. */
 export const compare: Command = defineCommand({
@@ -38,6 +47,7 @@ export const compare: Command = defineCommand({
       help: 'with --live, exits with 1 when the rules are in force for less; default 48h',
     },
     domain: { type: 'string', value: 'NAME', help: 'which domain, where the rulebooks have several' },
+    ...COST_OPTION,
     ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
     format: {
@@ -46,6 +56,7 @@ export const compare: Command = defineCommand({
       choices: ['text', 'markdown', 'json'],
       help: 'markdown, which fits a pull request, or json; with --live also text. Default: markdown, text with --live',
     },
+    ...REPORT_OPTION,
   },
   notes: `OLD and NEW are files or folders. Each rulebook decides with counters of its own, as if it had been
 alone; its totals are those of sluice simulate. A request counts as refused where a rule that is
@@ -67,16 +78,25 @@ ${TRAFFIC_NOTES}`,
     const isOver = most === undefined ? () => false : shareOrCount(most, '--max-newly-denied')
     const old = await rulesAt(oldPath, values, io)
     const proposed = await rulesAt(newPath, values, io)
+    if (values.report !== undefined) checkWritable(values.report)
     const traffic = openTraffic([...(values.log ?? []), ...more], values, io)
     try {
       const descriptors = values.descriptor && descriptorsFrom(values.descriptor)
+      const tally = values.report === undefined ? undefined : new ComparisonTally()
       const comparison = await compareRules(traffic.sources, {
         ...traffic.options,
         old,
         new: proposed,
         descriptors,
+        cost: values['cost-column']?.split('+'),
+        onFates: tally?.add,
       })
       traffic.stop()
+      if (tally !== undefined) {
+        const about = { traffic: traffic.name, domain: proposed.domain.name }
+        const rulebooks = { old: oldPath, new: newPath }
+        writeFileSync(values.report!, reportPage(tally.figures(comparison, { ...about, rulebooks })))
+      }
       io.stdout.write(
         values.format === 'json'
           ? `${JSON.stringify(comparison, null, 2)}\n`
@@ -97,11 +117,18 @@ ${TRAFFIC_NOTES}`,
 async function compareLive(
   addresses: readonly string[],
   operands: readonly string[],
-  { 'min-data': minData = '48h', format = 'text', log }: Values & { readonly 'min-data'?: string },
+  {
+    'min-data': minData = '48h',
+    format = 'text',
+    log,
+    report: page,
+  }: Values & Readonly<{ 'min-data'?: string; report?: string }>,
   io: Io,
 ): Promise<0 | 1> {
-  if (operands.length > 0 || log !== undefined)
-    throw new UsageError('--live compares what a service has counted: it takes no rules and no log')
+  if (operands.length > 0 || log !== undefined || page !== undefined)
+    throw new UsageError(
+      '--live compares what a service has counted: it takes no rules, no log and no --report',
+    )
   const leastHours = hoursOf(minData)
   const token = await secretOf('SLUICE_ADMIN_TOKEN', io)
   const report = await shadowReport(addresses.map(adminUrl), token, Date.now())

@@ -1,7 +1,8 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { descriptorsFrom, ReportTally, reportPage, type SimulationReport, simulateTraffic } from '@sluice/lab'
 import type { Domain } from '@sluice/limiter/rules'
 import { type Command, defineCommand, type Values } from '../command.ts'
+import { checkWritable, REPORT_OPTION } from '../lab/report-file.ts'
 import { simulationText } from '../lab/simulation-text.ts'
 import { namesRules, openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
@@ -40,6 +41,17 @@ export const DESCRIPTOR_OPTION: {
   },
 }
 
+/** For limits of units, such as tokens. */
+export const COST_OPTION: {
+  readonly 'cost-column': { readonly type: 'string'; readonly value: string; readonly help: string }
+} = {
+  'cost-column': {
+    type: 'string',
+    value: 'NAMES',
+    help: "attributes, joined by +, whose sum is a request's cost, such as input_tokens+output_tokens; default: 1",
+  },
+}
+
 /** Replays traffic through a rulebook at the log's times. */
 export const simulate: Command = defineCommand({
   name: 'simulate',
@@ -48,19 +60,11 @@ export const simulate: Command = defineCommand({
   options: {
     ...TRAFFIC_OPTIONS,
     domain: { type: 'string', value: 'NAME', help: "which of the rulebook's domains, where it has several" },
-    'cost-column': {
-      type: 'string',
-      value: 'NAMES',
-      help: "attributes, joined by +, whose sum is a request's cost, such as input_tokens+output_tokens; default: 1",
-    },
+    ...COST_OPTION,
     ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
     format: { type: 'string', value: 'FORMAT', choices: ['text', 'json'], help: 'text (default) or json' },
-    report: {
-      type: 'string',
-      value: 'FILE',
-      help: 'also writes a page with curves, one file that opens offline',
-    },
+    ...REPORT_OPTION,
   },
   notes: NOTES,
   async run(operands, values, io) {
@@ -98,15 +102,6 @@ export const simulate: Command = defineCommand({
     }
   },
 })
-
-/** Whether the page can be written is seen before the log is read, which may take long. @throws UsageError */
-function checkWritable(path: string): void {
-  try {
-    closeSync(openSync(path, 'a'))
-  } catch (error) {
-    throw new UsageError(`cannot write ${path}: ${(error as Error).message}`)
-  }
-}
 
 /** The logs are what `--log` names, and operands that are no rules. @throws UsageError */
 function rulesAndLogs(

@@ -1,5 +1,5 @@
 import type { DescriptorQuery, Domain, Matched, Request, Rules } from '@sluice/limiter/rules'
-import { Decider, matchPast, type Questions } from '../simulate/decider.ts'
+import { Decider, type Fate, matchPast, type Questions } from '../simulate/decider.ts'
 import { policyNames } from '../simulate/policy-names.ts'
 import { readSummary, type TrafficOptions } from '../simulate/simulate-traffic.ts'
 import { SimulationTally } from '../simulate/tally.ts'
@@ -20,6 +20,14 @@ export interface RulesOfDomain {
 export interface CompareOptions extends TrafficOptions, Pick<Questions, 'descriptors'> {
   readonly old: RulesOfDomain
   readonly new: RulesOfDomain
+  /** Is called with what became of each request, in the order of their times. `at`: microseconds since the epoch. */
+  readonly onFates?: ((fates: BothFates, at: number) => void) | undefined
+}
+
+/** What became of a request by each rulebook. */
+export interface BothFates {
+  readonly old: Fate
+  readonly new: Fate
 }
 
 /** What both rulebooks find in a request. */
@@ -39,7 +47,7 @@ interface Both {
  */
 export async function compareRules(
   sources: readonly TrafficSource[],
-  { old, new: proposed, descriptors, ...traffic }: CompareOptions,
+  { old, new: proposed, descriptors, onFates, ...traffic }: CompareOptions,
 ): Promise<Comparison> {
   const sides = [new Side(old, descriptors), new Side(proposed, descriptors)] as const
   const counts = new ReadCounts()
@@ -63,6 +71,7 @@ export async function compareRules(
       const { old: before, new: after, route } = made[i]!
       const was = sides[0].decide(before, at[i]!, duration[i]!)
       const becomes = sides[1].decide(after, at[i]!, duration[i]!)
+      onFates?.({ old: was, new: becomes }, at[i]!)
       if (was.allowed === becomes.allowed) continue
       if (was.allowed) newlyDenied.add(becomes.refusedBy!, route, at[i]!)
       else newlyAdmitted.add(was.refusedBy!, route, at[i]!)
@@ -98,7 +107,7 @@ class Side {
     return matchPast(this.#questions, request, cost, recorded)
   }
 
-  decide({ steps, missing }: Matched, at: number, duration: number): ReturnType<Decider['decide']> {
+  decide({ steps, missing }: Matched, at: number, duration: number): Fate {
     const fate = this.#decider.decide(steps, at, duration)
     this.#tally.add(fate, missing)
     if (!fate.allowed) this.#denied++

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { ComparisonFigures } from './comparison-figures.ts'
 import type { TrafficFigures } from './traffic-figures.ts'
 
 /** Made by the build from packages/dashboard; the same place from `src` and from `dist`. */
@@ -10,7 +11,7 @@ const FOLDER = new URL('../../dist/page/', import.meta.url)
  * @example
  * writeFileSync('report.html', reportPage(figures))
  */
-export function reportPage(figures: TrafficFigures): string {
+export function reportPage(figures: TrafficFigures | ComparisonFigures): string {
   const [script, styles] = [partOf('report.js'), partOf('report.css')]
   const policy = [
     "default-src 'none'",
@@ -41,7 +42,7 @@ export function reportPage(figures: TrafficFigures): string {
 }
 
 /** JSON that ends no script: what comes from a log may hold any text. */
-function embedded(figures: TrafficFigures): string {
+function embedded(figures: TrafficFigures | ComparisonFigures): string {
   return JSON.stringify(figures).replaceAll('<', '\\u003c')
 }
 
