@@ -1,6 +1,7 @@
 /** Traffic in, evidence out: what rules would do with a log, and which limits fit it. */
 
-export { type BothFates, type CompareOptions, compareRules, type RulesOfDomain } from './compare/compare.ts'
+export { type CompareOptions, compareRules } from './compare/compare.ts'
+export type { BothFates } from './compare/compare-study.ts'
 export type { Change, Comparison, RulebookTotals } from './compare/comparison.ts'
 export { type DrillOptions, type DrillReport, runDrill } from './drill/run-drill.ts'
 export { restartBy, STORE_FAILURES, type StoreFailure } from './drill/store-failures.ts'
@@ -14,6 +15,7 @@ export {
 } from './explain/past-decisions.ts'
 export type { RaisedLimit, Remedies } from './explain/remedies.ts'
 
+export type { JobOptions } from './jobs/run-study.ts'
 export { LabError } from './lab-error.ts'
 export { type AdmissionBound, boundOf, statedBound } from './load/admission-bound.ts'
 export { AdmissionCount, type DecidedBetween } from './load/admission-count.ts'
@@ -58,6 +60,7 @@ export type {
 export type { Fate } from './simulate/decider.ts'
 export { descriptorsFrom } from './simulate/descriptors.ts'
 export type { PolicyReport, SimulationReport } from './simulate/report.ts'
+export type { RulesOfDomain } from './simulate/simulate-study.ts'
 export { type SimulateOptions, simulateTraffic, type TrafficOptions } from './simulate/simulate-traffic.ts'
 export type { KeyDemand } from './suggest/demand.ts'
 export { type SuggestOptions, suggestLimits } from './suggest/suggest-limits.ts'

@@ -10,17 +10,18 @@ import {
 import { type Command, defineCommand, type Values } from '../command.ts'
 import type { Io } from '../io.ts'
 import { comparisonMarkdown } from '../lab/comparison-markdown.ts'
+import { JOBS_NOTES, JOBS_OPTION, jobsFor } from '../lab/jobs.ts'
 import { checkWritable, REPORT_OPTION } from '../lab/report-file.ts'
 import { shareOrCount } from '../lab/share.ts'
-import { openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
+import { COST_COLUMN_OPTION, openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { millisecondsIn } from '../numbers.ts'
-import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
+import { chooseDomain, type LoadedRules, loadRules, RULES_OPTIONS } from '../rules.ts'
 import { secretOf } from '../secrets.ts'
 import { shadowReport } from '../shadow/shadow-figures.ts'
 import { shadowMarkdown, shadowText } from '../shadow/shadow-text.ts'
 import { adminUrl } from '../top/admin-address.ts'
 import { UsageError } from '../usage-error.ts'
-import { barrenText, COST_OPTION, checkReplayable, DESCRIPTOR_OPTION, isBarren } from './simulate.ts'
+import { barrenText, checkReplayable, DESCRIPTOR_OPTION, isBarren } from './simulate.ts'
 
 /** Replays traffic once through two rulebooks. */
 export const compare: Command = defineCommand({
@@ -47,9 +48,10 @@ export const compare: Command = defineCommand({
       help: 'with --live, exits with 1 when the rules are in force for less; default 48h',
     },
     domain: { type: 'string', value: 'NAME', help: 'which domain, where the rulebooks have several' },
-    ...COST_OPTION,
+    ...COST_COLUMN_OPTION,
     ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
+    ...JOBS_OPTION,
     format: {
       type: 'string',
       value: 'FORMAT',
@@ -65,6 +67,8 @@ enforced refuses it, and under the rule that decided.
 With --live nothing is replayed, and there are no operands: the service has counted how its rules in shadow
 mode would have decided. ADDRESS is HOST:PORT or a URL; figures of several are added up. Where it asks for
 its token: SLUICE_ADMIN_TOKEN, or SLUICE_ADMIN_TOKEN_FILE.
+
+${JOBS_NOTES}
 
 ${TRAFFIC_NOTES}`,
   async run(operands, values, io) {
@@ -90,6 +94,7 @@ ${TRAFFIC_NOTES}`,
         descriptors,
         cost: values['cost-column']?.split('+'),
         onFates: tally?.add,
+        jobs: jobsFor(values.jobs, traffic.sources, old),
       })
       traffic.stop()
       if (tally !== undefined) {
@@ -166,9 +171,9 @@ async function rulesAt(
     readonly domain?: string
   },
   io: Io,
-): Promise<RulesOfDomain> {
-  const { domains, rules } = await loadRules([path], values, io)
+): Promise<RulesOfDomain & Pick<LoadedRules, 'compileOptions'>> {
+  const { domains, rules, compileOptions } = await loadRules([path], values, io)
   const domain = chooseDomain(domains, values.domain, '--domain')
   checkReplayable(domain, values)
-  return { rules, domain }
+  return { rules, domain, compileOptions }
 }

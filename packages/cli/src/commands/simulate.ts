@@ -2,9 +2,16 @@ import { writeFileSync } from 'node:fs'
 import { descriptorsFrom, ReportTally, reportPage, type SimulationReport, simulateTraffic } from '@sluice/lab'
 import type { Domain } from '@sluice/limiter/rules'
 import { type Command, defineCommand, type Values } from '../command.ts'
+import { JOBS_NOTES, JOBS_OPTION, jobsFor } from '../lab/jobs.ts'
 import { checkWritable, REPORT_OPTION } from '../lab/report-file.ts'
 import { simulationText } from '../lab/simulation-text.ts'
-import { namesRules, openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
+import {
+  COST_COLUMN_OPTION,
+  namesRules,
+  openTraffic,
+  TRAFFIC_NOTES,
+  TRAFFIC_OPTIONS,
+} from '../lab/traffic.ts'
 import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -16,7 +23,9 @@ the time reached, and are reported. Several files are read in the order of their
 
 A policy's figures are its own: denied is what it alone refuses, or would in shadow mode. A slot of a
 concurrency limit is released when the request ends, where the log says how long it took; else it ends with
-its time to live.`
+its time to live.
+
+${JOBS_NOTES}`
 
 /** What is read, for whoever gives something else. */
 export const READS = `Read are access logs of Apache, nginx, Caddy, Traefik, Envoy, HAProxy, IIS and AWS, lines of JSON with --fields, and
@@ -41,17 +50,6 @@ export const DESCRIPTOR_OPTION: {
   },
 }
 
-/** For limits of units, such as tokens. */
-export const COST_OPTION: {
-  readonly 'cost-column': { readonly type: 'string'; readonly value: string; readonly help: string }
-} = {
-  'cost-column': {
-    type: 'string',
-    value: 'NAMES',
-    help: "attributes, joined by +, whose sum is a request's cost, such as input_tokens+output_tokens; default: 1",
-  },
-}
-
 /** Replays traffic through a rulebook at the log's times. */
 export const simulate: Command = defineCommand({
   name: 'simulate',
@@ -60,9 +58,10 @@ export const simulate: Command = defineCommand({
   options: {
     ...TRAFFIC_OPTIONS,
     domain: { type: 'string', value: 'NAME', help: "which of the rulebook's domains, where it has several" },
-    ...COST_OPTION,
+    ...COST_COLUMN_OPTION,
     ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
+    ...JOBS_OPTION,
     format: { type: 'string', value: 'FORMAT', choices: ['text', 'json'], help: 'text (default) or json' },
     ...REPORT_OPTION,
   },
@@ -70,7 +69,7 @@ export const simulate: Command = defineCommand({
   async run(operands, values, io) {
     const { paths, logs } = rulesAndLogs(operands, values.log)
     const descriptors = values.descriptor && descriptorsFrom(values.descriptor)
-    const { domains, rules } = await loadRules(paths, values, io)
+    const { domains, rules, compileOptions } = await loadRules(paths, values, io)
     const domain = chooseDomain(domains, values.domain, '--domain')
     checkReplayable(domain, values)
     if (values.report !== undefined) checkWritable(values.report)
@@ -85,6 +84,7 @@ export const simulate: Command = defineCommand({
         descriptors,
         cost,
         onFate: tally?.add,
+        jobs: jobsFor(values.jobs, traffic.sources, { compileOptions }),
       })
       traffic.stop()
       if (tally !== undefined) {

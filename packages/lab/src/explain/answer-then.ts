@@ -1,5 +1,6 @@
 import { type RecordedAnswer, recordedAnswer } from '../traffic/formats/record.ts'
-import { type LineOptions, ReadCounts } from '../traffic/read-source.ts'
+import type { LineOptions } from '../traffic/line-maker.ts'
+import { ReadCounts } from '../traffic/read-source.ts'
 import { readTraffic } from '../traffic/read-traffic.ts'
 import type { TrafficSource } from '../traffic/source.ts'
 import type { PastDecision, PastOptions } from './past-decisions.ts'

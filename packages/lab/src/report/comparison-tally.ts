@@ -1,5 +1,5 @@
 import type { Rule } from '@sluice/limiter/decide'
-import type { BothFates } from '../compare/compare.ts'
+import type { BothFates } from '../compare/compare-study.ts'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Fate } from '../simulate/decider.ts'
 import { BinSeries } from './bin-series.ts'
