@@ -1,7 +1,7 @@
 import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
 import { NO_CELLS } from '../../core/decide/run.ts'
 import type { Fingerprint } from './fingerprint.ts'
-import type { Segment } from './segment.ts'
+import type { SlotSegment } from './segment.ts'
 import { type SlotOwner, SlotTable } from './slot-table.ts'
 import { type Budget, DUE_BY_KEY, Keeps, type MemorySlot, OVERFLOW, type StateTable } from './state-table.ts'
 
@@ -93,7 +93,7 @@ export class FixedStates implements StateTable, SlotOwner {
     this.#budget.bytes -= this.overflow?.byteLength ?? 0
   }
 
-  isOver(segment: Segment, slot: number, now: number): boolean {
+  isOver(segment: SlotSegment, slot: number, now: number): boolean {
     if (this.#budget.isSmall) return false
     const { cells, form } = segment
     const at = segment.offset(slot)

@@ -4,7 +4,7 @@ import { NO_CELLS, withRoom } from '../../core/decide/run.ts'
 import type { Fingerprint } from './fingerprint.ts'
 import { INLINE_SIZE, inlineLength, readInline, writeInline } from './inline-run.ts'
 import { RunPool } from './run-pool.ts'
-import type { Segment } from './segment.ts'
+import type { SlotSegment } from './segment.ts'
 import { type SlotOwner, SlotTable } from './slot-table.ts'
 import { type Budget, DUE_BY_KEY, Keeps, type MemorySlot, OVERFLOW, type StateTable } from './state-table.ts'
 
@@ -107,12 +107,12 @@ export class GrowingStates implements StateTable, SlotOwner {
     for (const run of this.#shared.values()) this.#budget.bytes -= bytesOf(run)
   }
 
-  isOver(segment: Segment, slot: number, now: number): boolean {
+  isOver(segment: SlotSegment, slot: number, now: number): boolean {
     return !this.#budget.isSmall && this.keeps.isOver(this.#runAt(segment, slot, this.#spare), 0, now)
   }
 
   /** Frees the run of a slot, where it is not in the slot itself. */
-  removes(segment: Segment, slot: number): void {
+  removes(segment: SlotSegment, slot: number): void {
     const offset = segment.offset(slot)
     const number = segment.cells[offset]!
     const code = segment.cells[offset + 1]!
@@ -156,7 +156,7 @@ export class GrowingStates implements StateTable, SlotOwner {
   }
 
   /** The run of a slot: a copy, or the array itself where it has one. */
-  #runAt({ cells, stride }: Segment, slot: number, copies: Cells[]): Cells {
+  #runAt({ cells, stride }: SlotSegment, slot: number, copies: Cells[]): Cells {
     const offset = slot * stride + 1
     const code = cells[offset + 1]!
     if (code === ALONE) return this.#alone.get(cells[offset]!)!
@@ -193,7 +193,7 @@ export class GrowingStates implements StateTable, SlotOwner {
   }
 
   /** Where a run is kept that does not fit its slot. */
-  #store(segment: Segment, slot: number, run: Cells): void {
+  #store(segment: SlotSegment, slot: number, run: Cells): void {
     const offset = segment.offset(slot)
     if (run.length > LONGEST) {
       this.#alone.set(++this.#lastAlone, run)

@@ -1,7 +1,7 @@
 import type { Cells } from '../../core/decide/algorithm.ts'
 
 /** Integers of a run that may be kept inline. */
-export const LONGEST_INLINE = 8
+const LONGEST_INLINE = 8
 /** Integers of state in a slot that holds a run. */
 export const INLINE_SIZE = 3
 

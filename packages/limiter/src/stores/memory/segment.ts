@@ -18,7 +18,7 @@ export interface Form {
  * Open addressing in one ArrayBuffer, linear probing: a slot is a fingerprint and a state. No object for any key. There
  * is always an empty slot: whoever adds sees to it.
  */
-export class Segment {
+export class SlotSegment {
   count = 0
   readonly mask: number
   /** Numbers in one slot. */
@@ -110,7 +110,7 @@ export class Segment {
   }
 
   /** Copies another segment's state, which has the same form, into an empty slot. */
-  copy(from: Segment, at: number, slot: number): void {
+  copy(from: SlotSegment, at: number, slot: number): void {
     const { stride, cells, prints } = this
     const source = at * stride
     const word = slot * stride

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Segment } from './segment.ts'
+import type { SlotSegment } from './segment.ts'
 import { type SlotOwner, SlotTable } from './slot-table.ts'
 import { Budget } from './state-table.ts'
 
@@ -24,11 +24,11 @@ class Pair implements SlotOwner {
     this.#lifetime = lifetime
   }
 
-  isOver({ cells, form }: Segment, slot: number, now: number): boolean {
+  isOver({ cells, form }: SlotSegment, slot: number, now: number): boolean {
     return cells[slot * (form.packedBy > 0 ? 3 : form.hasPhases ? 5 : 4) + 1]! + this.#lifetime <= now
   }
 
-  removes(segment: Segment, slot: number): void {
+  removes(segment: SlotSegment, slot: number): void {
     const key = this.#keys.get(`${segment.high(slot)} ${segment.low(slot)}`)!
     if (!this.states.delete(key)) throw new Error('a state was removed twice')
   }

@@ -1,5 +1,5 @@
 import type { Cells } from '../../core/decide/algorithm.ts'
-import { type Form, Segment, strideOf } from './segment.ts'
+import { type Form, SlotSegment, strideOf } from './segment.ts'
 import type { Budget } from './state-table.ts'
 
 const SMALLEST = 16
@@ -31,7 +31,7 @@ export class SlotTable {
   /** Another number whenever a state may be elsewhere, or was written in another form than its algorithm's. */
   version = 0
   /** Where `find` found a state, or where there is room for it. */
-  segment: Segment
+  segment: SlotSegment
   slot = 0
   readonly #budget: Budget
   readonly #packedBy: number
@@ -39,7 +39,7 @@ export class SlotTable {
   readonly #slots: number
   readonly #keysAMove: number
   #form: Form
-  readonly #segments: (Segment | undefined)[]
+  readonly #segments: (SlotSegment | undefined)[]
   #size = 1
   /** How many segments it shall have; `#size` while that is so. */
   #target = 1
@@ -133,7 +133,7 @@ export class SlotTable {
   }
 
   /** Writes the integers of a state in its segment's form. */
-  write(segment: Segment, slot: number, cells: Cells): void {
+  write(segment: SlotSegment, slot: number, cells: Cells): void {
     const fitting = segment.fits(cells)
       ? segment
       : this.#reform(this.#indexOf(segment.high(slot)), { ...segment.form, packedBy: 0 })
@@ -197,11 +197,11 @@ export class SlotTable {
     return isMoved ? (part * target) | 0 : index
   }
 
-  #newSegment(slots: number): Segment {
-    return new Segment(slots, this.#form)
+  #newSegment(slots: number): SlotSegment {
+    return new SlotSegment(slots, this.#form)
   }
 
-  #remove(segment: Segment, slot: number, owner: SlotOwner): void {
+  #remove(segment: SlotSegment, slot: number, owner: SlotOwner): void {
     owner.removes(segment, slot)
     segment.remove(slot)
     this.count--
@@ -320,7 +320,7 @@ export class SlotTable {
   }
 
   /** Copies a state to its segment, which is another one. */
-  #put(index: number, from: Segment, slot: number): void {
+  #put(index: number, from: SlotSegment, slot: number): void {
     let to = this.#segments[index]!
     if (isFull(to)) to = this.#enlarge(index)
     const low = from.low(slot)
@@ -340,23 +340,23 @@ export class SlotTable {
     to.setPhase(at, from.phase(slot))
   }
 
-  #enlarge(index: number): Segment {
+  #enlarge(index: number): SlotSegment {
     return this.#replace(index, 2 * (this.#segments[index]!.mask + 1))
   }
 
   /** Puts one with so many slots in a segment's place. */
-  #replace(index: number, slots: number): Segment {
+  #replace(index: number, slots: number): SlotSegment {
     const before = this.#segments[index]!
-    const segment = new Segment(slots, before.form)
+    const segment = new SlotSegment(slots, before.form)
     for (let slot = 0; slot <= before.mask; slot++)
       if (!before.isEmpty(slot)) segment.copy(before, slot, segment.freeSlot(before.low(slot)))
     return this.#exchange(index, segment)
   }
 
   /** Writes a segment in another form, slot by slot. */
-  #reform(index: number, form: Form): Segment {
+  #reform(index: number, form: Form): SlotSegment {
     const before = this.#segments[index]!
-    const segment = new Segment(before.mask + 1, form)
+    const segment = new SlotSegment(before.mask + 1, form)
     for (let slot = 0; slot <= before.mask; slot++) {
       if (before.isEmpty(slot)) continue
       before.read(slot, this.#spare)
@@ -368,7 +368,7 @@ export class SlotTable {
     return this.#exchange(index, segment)
   }
 
-  #exchange(index: number, segment: Segment): Segment {
+  #exchange(index: number, segment: SlotSegment): SlotSegment {
     this.#budget.bytes += segment.bytes - this.#segments[index]!.bytes
     this.#segments[index] = segment
     this.#changed()
@@ -379,14 +379,14 @@ export class SlotTable {
 /** What a table asks of whoever keeps states in it. */
 export interface SlotOwner {
   /** Whether the state in a slot means nothing any more. */
-  isOver(segment: Segment, slot: number, now: number): boolean
+  isOver(segment: SlotSegment, slot: number, now: number): boolean
   /** A slot is about to be removed. */
-  removes(segment: Segment, slot: number): void
+  removes(segment: SlotSegment, slot: number): void
   /** A sweep came to the end. @returns how many other places were looked at */
   ended(now: number): number
 }
 
-function isFull({ count, mask }: Segment): boolean {
+function isFull({ count, mask }: SlotSegment): boolean {
   return count + 1 > (mask + 1) * FULLEST
 }
 

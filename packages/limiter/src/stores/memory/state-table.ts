@@ -1,7 +1,7 @@
 import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
 import { droppableAt } from '../../core/decide/figures.ts'
 import { newSlot, type Slot } from '../../core/decide/run.ts'
-import type { Segment } from './segment.ts'
+import type { SlotSegment } from './segment.ts'
 
 /** Where one step of the request at hand is. Reused from request to request: a store decides one at a time. */
 export interface MemorySlot extends Slot {
@@ -11,7 +11,7 @@ export interface MemorySlot extends Slot {
   /** The table's `version` when `cells` was read: while it is the same, `cells` and what is below are right. */
   version: number
   /** The key's slot in its table. */
-  segment: Segment | undefined
+  segment: SlotSegment | undefined
   at: number
   /** A copy of its integers, where the table keeps them in another form; `cells` is this one then. */
   own: Cells
