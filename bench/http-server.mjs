@@ -1,4 +1,4 @@
-// One server for http.mjs: `node http-server.mjs NAME`. Tells whoever asks how many microseconds of CPU it has used.
+// One server for subjects/middleware.mjs: `node http-server.mjs NAME`. Tells whoever asks how many microseconds of CPU it has used.
 
 import { executionAsyncResource } from 'node:async_hooks'
 import fastifyRateLimit from '@fastify/rate-limit'

@@ -1,12 +1,25 @@
 // One subject beside the rivals and the limit: `npm run perf SUBJECT…`, or all of them without a name. Prints a table for
 // each scenario, and writes results/SUBJECT.json. Every figure is CPU time of whole processes, from fresh ones, interleaved.
+// A run of all subjects writes the tables of docs/performance.md, too; `npm run perf:page` writes what single runs found.
 // --rounds=5; --scenario=TEXT for those scenarios alone whose names hold the text.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem } from 'node:os'
+import { writePage } from './perf-page.mjs'
 import { quantile } from './rounds.mjs'
 
-const SUBJECTS = ['in-process', 'growth', 'redis', 'http', 'matcher', 'start-up']
+const SUBJECTS = [
+  'in-process',
+  'scale',
+  'growth',
+  'redis',
+  'http',
+  'grpc',
+  'middleware',
+  'matcher',
+  'simulate',
+  'start-up',
+]
 const DEADLINE_MS = 120_000
 
 const options = Object.fromEntries(
@@ -36,6 +49,7 @@ for (const name of names.length > 0 ? names : SUBJECTS) {
   )
   writeFileSync(new URL(`results/${name}.json`, import.meta.url), `${text}\n`)
 }
+if (names.length === 0 && options.scenario === undefined) await writePage()
 process.exit()
 
 /** Medians of every candidate's figures. A candidate that fails has none, and says why. */

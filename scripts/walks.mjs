@@ -26,8 +26,9 @@ const JOBS = {
     `${SERVICE}/http/reserve.test.ts`,
   ),
   'Lua twins': vitest(
-    { SLUICE_DIFFERENTIAL_STEPS: 100_000 },
+    { SLUICE_DIFFERENTIAL_STEPS: 100_000, SLUICE_RUNS: 2_000 },
     `${LIMITER}/stores/redis/twins.services.test.ts`,
+    `${LIMITER}/stores/redis/straight.services.test.ts`,
   ),
   algorithms: vitest({ SLUICE_RUNS: 20_000 }, `${LIMITER}/core/decide`),
   memory: vitest(

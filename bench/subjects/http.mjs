@@ -1,99 +1,66 @@
-// A question over HTTP: microseconds of the server's CPU, over 32 connections, of 1,000 addresses. The rivals decide
-// nothing that a rulebook says: they answer the same text.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// A question over HTTP: microseconds of the server's CPU, of 1,000 addresses. The rivals decide nothing that a rulebook
+// says: they answer the same text. Client and server have one core together, where there is `taskset`: on two, a server
+// also pays for waking the client, now more, now less.
+import { spawnSync } from 'node:child_process'
 import { Pool } from 'undici'
-import { cpuOf } from '../cpu.mjs'
+import { measured, served } from '../served.mjs'
 
-const CONNECTIONS = 32
-const REQUESTS = 12_000
-const BATCH = 20
-const RULES =
-  'domain: shop\nlimits:\n  - name: login\n    when: { method: POST, path: /login }\n    key: [ip]\n    limit: 1000000/minute\n'
+const REQUESTS = 10_000
+const RIVALS = ['sluice serve', 'fastify', 'node:http']
+const rules = (limit) =>
+  `domain: shop\nlimits:\n  - name: login\n    when: { method: POST, path: /login }\n    key: [ip]\n    limit: ${limit}/hour\n`
 
 export const scenarios = {
-  check: { unit: 'us', candidates: ['sluice serve', 'fastify', 'node:http'] },
-  'one connection': { unit: 'us', candidates: ['sluice serve', 'fastify', 'node:http'] },
-  [`batch of ${BATCH}, for each question`]: { unit: 'us', candidates: ['sluice serve'] },
+  '32 connections': { unit: 'us', candidates: RIVALS },
+  '1 connection': { unit: 'us', candidates: RIVALS },
+  '128 connections': { unit: 'us', candidates: RIVALS },
+  'denied, 32 connections': { unit: 'us', candidates: ['sluice serve'] },
+  'batch of 20, for each question': { unit: 'us', candidates: ['sluice serve'] },
+  'batch of 100, for each question': { unit: 'us', candidates: ['sluice serve'] },
 }
+
+export const tables = [
+  { head: 'us', columns: Object.keys(scenarios) },
+  {
+    head: 'questions a second, client on the same core',
+    columns: ['1 connection', '32 connections', '128 connections'].map((name) => [name, name, 'rate']),
+  },
+]
 
 const questionOf = (i) => ({
   domain: 'shop',
   request: { method: 'POST', path: '/login', ip: `10.0.${(i >> 8) & 3}.${i & 255}` },
 })
 
-async function started(candidate, folder) {
-  const rules = join(folder, 'rules.yaml')
-  writeFileSync(rules, RULES)
-  const program = new URL('../../packages/cli/bin/sluice.js', import.meta.url).pathname
-  const serve = [
-    program,
-    'serve',
-    rules,
-    '--http',
-    '127.0.0.1:0',
-    '--admin',
-    '127.0.0.1:0',
-    '--log-level',
-    'silent',
-  ]
-  const bare = [new URL('../bare-server.mjs', import.meta.url).pathname, candidate]
-  const child = spawn(process.execPath, candidate === 'sluice serve' ? serve : bare, {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let text = ''
-  while (!/http:\/\/[\d.:]+/.test(text)) text += (await once(child.stderr, 'data'))[0]
-  child.stderr.resume()
-  return { child, url: /http:\/\/[\d.:]+/.exec(text)[0] }
-}
-
 export async function run(scenario, candidate) {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
-  const { child, url } = await started(candidate, folder)
-  const isBatch = scenario.startsWith('batch')
-  const connections = scenario === 'one connection' ? 1 : CONNECTIONS
-  const pool = new Pool(url, { connections })
-  const waits = []
-  let next = 0
-  const ask = async (count) => {
-    const end = next + count
-    const worker = async () => {
-      while (next < end) {
-        const own = next++
-        const question = isBatch
-          ? Array.from({ length: BATCH }, (_, i) => questionOf(own * BATCH + i))
-          : questionOf(own)
-        const began = performance.now()
-        const { statusCode, body } = await pool.request({
-          path: isBatch ? '/v1/check/batch' : '/v1/check',
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(question),
-        })
-        await body.dump()
-        waits.push(performance.now() - began)
-        if (statusCode !== 200) throw new Error(`${candidate} answered ${statusCode}`)
-      }
-    }
-    await Promise.all(Array.from({ length: connections }, worker))
+  spawnSync('taskset', ['-pc', '0', `${process.pid}`])
+  const batch = Number(/batch of (\d+)/.exec(scenario)?.[1] ?? 0)
+  const connections = Number(/(\d+) connection/.exec(scenario)?.[1] ?? 8)
+  const isDenied = scenario.startsWith('denied')
+  const server = await served(candidate, rules(isDenied ? 1 : 1_000_000))
+  const pool = new Pool(/http:\/\/[\d.:]+/.exec(server.text)[0], { connections })
+  const ask = async (i) => {
+    const body =
+      batch > 0 ? Array.from({ length: batch }, (_, j) => questionOf(i * batch + j)) : questionOf(i)
+    const answer = await pool.request({
+      path: batch > 0 ? '/v1/check/batch' : '/v1/check',
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    await answer.body.dump()
+    if (answer.statusCode !== 200) throw new Error(`${candidate} answered ${answer.statusCode}`)
   }
-  const count = isBatch ? REQUESTS / 10 : REQUESTS
   try {
-    await ask(count)
-    waits.length = 0
-    const [cpu, time, first] = [cpuOf(child.pid), performance.now(), next]
-    await ask(count)
-    const questions = (next - first) * (isBatch ? BATCH : 1)
-    const us = (cpuOf(child.pid) - cpu) / questions
-    const rate = (questions / (performance.now() - time)) * 1_000
-    waits.sort((a, b) => a - b)
-    return { us, rate, p50: waits[waits.length >> 1], p99: waits[Math.floor(waits.length * 0.99)] }
+    return await measured(
+      server.pid,
+      connections,
+      Math.ceil(REQUESTS / Math.max(1, batch / 4)),
+      ask,
+      batch || 1,
+    )
   } finally {
-    child.kill('SIGKILL')
+    server.stop()
     await pool.destroy()
-    rmSync(folder, { recursive: true })
   }
 }

@@ -1,13 +1,17 @@
-// A decision in this process: nanoseconds of CPU, the making of the key from bytes included, as a server makes it.
+// A decision in this process: nanoseconds of CPU, the making of the key from bytes included, as a server makes it; then
+// how long single decisions take, in microseconds, and the longest pause of the collector meanwhile, in milliseconds.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PerformanceObserver } from 'node:perf_hooks'
 import { ownCpu } from '../cpu.mjs'
 
 const WIDTH = 16
 const BATCH = 4_096
-const DECISIONS = 400_000
+const DECISIONS = 200_000
+/** Decisions of which each is timed. */
+const SINGLE = 100_000
 const RUNS = 3
 const MOST = 1_000_000_000
 
@@ -29,6 +33,7 @@ const [PAIR, TRIPLE] = [2, 3].map((n) => [
 export const scenarios = {
   'hot key': { unit: 'ns', candidates: [...OURS, ...LIBRARIES, 'string alone', 'C'] },
   '1 M keys uniform': { unit: 'ns', candidates: [...OURS, ...LIBRARIES, 'string alone', 'C'] },
+  '1 M keys Zipf': { unit: 'ns', candidates: [...OURS, ...LIBRARIES, 'string alone'] },
   'denied, one key': { unit: 'ns', candidates: [...OURS, ...LIBRARIES, 'string alone'] },
   'every key new': { unit: 'ns', candidates: [...OURS, ...LIBRARIES, 'string alone'] },
   'two and three limits': { unit: 'ns', candidates: [...OURS, ...PAIR, ...TRIPLE] },
@@ -36,6 +41,33 @@ export const scenarios = {
   'after all algorithms': { unit: 'ns', candidates: OURS.flatMap((name) => [name, `${name}, all used`]) },
   'bytes a key, 1 M keys': { unit: 'bytes', candidates: ['sluice allow', ...LIBRARIES] },
 }
+
+const TIMED = ['1 M keys uniform', 'every key new']
+
+export const tables = [
+  {
+    head: 'ns',
+    columns: ['hot key', '1 M keys uniform', '1 M keys Zipf', 'denied, one key', 'every key new'],
+  },
+  ...TIMED.map((scenario) => ({
+    head: `${scenario}, single decisions`,
+    columns: [
+      ['p50, us', scenario, 'p50'],
+      ['p99, us', scenario, 'p99'],
+      ['p99.9, us', scenario, 'p999'],
+      ['longest collection, ms', scenario, 'pause'],
+    ],
+  })),
+  { head: 'hot key', columns: [['ns', 'two and three limits']] },
+  {
+    head: 'hot key',
+    columns: [
+      ['ns', 'algorithms'],
+      ['after all algorithms, ns', 'after all algorithms'],
+    ],
+  },
+  { head: '1 M keys', columns: [['bytes a key', 'bytes a key, 1 M keys']] },
+]
 
 const range = (count, make) => Array.from({ length: count }, (_, i) => make(i))
 
@@ -138,7 +170,7 @@ function writeKey(buffer, at, id) {
 function shapeOf(scenario) {
   if (scenario === 'every key new')
     return { keys: Number.POSITIVE_INFINITY, limit: 100, period: '1s', windowMs: 1_000 }
-  if (scenario === '1 M keys uniform') return { keys: 1_000_000 }
+  if (scenario.startsWith('1 M keys')) return { keys: 1_000_000, zipf: scenario.endsWith('Zipf') }
   return { keys: 1 }
 }
 
@@ -174,7 +206,11 @@ export async function run(scenario, candidate) {
   let next = 0
   const keyOf = () => {
     if (shape.keys === Number.POSITIVE_INFINITY) return next++
-    return shape.keys === 1 ? 7 : next < shape.keys ? next++ : Math.floor(Math.random() * shape.keys)
+    if (shape.keys === 1) return 7
+    if (next < shape.keys) return next++
+    // By Zipf's law with exponent 1, nearly: each tenfold of ranks is asked as often.
+    if (shape.zipf) return Math.floor(shape.keys ** Math.random()) - 1
+    return Math.floor(Math.random() * shape.keys)
   }
   const timed = async (count) => {
     let spent = 0
@@ -190,5 +226,27 @@ export async function run(scenario, candidate) {
   await timed(shape.keys === 1_000_000 ? 1_000_000 : DECISIONS)
   const runs = []
   for (let i = 0; i < RUNS; i++) runs.push(await timed(DECISIONS))
-  return { ns: runs.sort((a, b) => a - b)[1] }
+  return { ns: runs.sort((a, b) => a - b)[1], ...(TIMED.includes(scenario) && (await singles(own, keyOf))) }
+}
+
+/** Waits for single decisions, and the longest collection meanwhile. */
+async function singles({ decide, waits }, keyOf) {
+  let pause = 0
+  const collections = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) pause = Math.max(pause, duration)
+  })
+  collections.observe({ entryTypes: ['gc'] })
+  const took = new Float64Array(SINGLE)
+  for (let i = 0; i < SINGLE; i++) {
+    const key = `user:${String(keyOf()).padStart(11, '0')}`
+    const began = performance.now()
+    const answer = decide(key)
+    if (waits) await answer
+    took[i] = (performance.now() - began) * 1_000
+    if (i % BATCH === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  await new Promise((resolve) => setTimeout(resolve, 10)) // the observer hears of the last ones
+  took.sort()
+  const at = (share) => took[Math.floor(SINGLE * share)]
+  return { p50: at(0.5), p99: at(0.99), p999: at(0.999), pause }
 }

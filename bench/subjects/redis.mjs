@@ -12,20 +12,39 @@ const COUNTS = { 1: 8_000, 64: 40_000, 512: 40_000 }
 const ONE = [
   'sluice gcra',
   'sluice fixed-window',
+  'sluice gcra, node-redis',
   'rate-limiter-flexible',
+  'rate-limiter-flexible, node-redis',
   'rate-limit-redis',
+  'rate-limit-redis, node-redis',
   'an empty script',
+]
+const SEVERAL = [
+  'sluice gcra',
+  'sluice, 2 limits',
+  'rate-limiter-flexible, 2 limits',
+  'sluice, 3 limits',
+  'rate-limiter-flexible, 3 limits',
 ]
 
 export const scenarios = {
   '1 in flight': { unit: 'us', candidates: ONE },
   '64 in flight': { unit: 'us', candidates: ONE },
   '512 in flight': { unit: 'us', candidates: ONE },
-  'two limits, 64 in flight': {
+  'several limits, 1 in flight': { unit: 'us', candidates: SEVERAL },
+  'several limits, 64 in flight': { unit: 'us', candidates: SEVERAL },
+  'units taken ahead for one key, 64 in flight': {
     unit: 'us',
-    candidates: ['sluice, 2 limits', 'rate-limiter-flexible, 2 limits'],
+    candidates: ['sluice hot key', 'sluice hot key, 10 ahead', 'sluice hot key, 100 ahead'],
   },
 }
+
+export const tables = ['in flight', 'several limits', 'units taken ahead'].map((kind) => ({
+  head: 'us',
+  columns: Object.keys(scenarios)
+    .filter((scenario) => scenario.replace(/^\d+ /, '').startsWith(kind))
+    .map((scenario) => [scenario, scenario, undefined, 'server']),
+}))
 
 /** A server of its own, that all candidates use one after the other. Its processes find it by their environment. */
 export async function start() {
@@ -43,38 +62,72 @@ export async function start() {
   }
 }
 
-async function decider(candidate, connect) {
-  if (candidate.startsWith('sluice')) {
-    const { createLimiter } = await import('@sluice/limiter')
-    const { RedisStore } = await import('@sluice/limiter/stores/redis')
-    const policy = (algorithm) => ({ algorithm, limit: LIMIT, period: '1m' })
-    const [, algorithm = 'gcra'] = /sluice ([\w-]+)/.exec(candidate) ?? []
-    const policies = candidate.endsWith('2 limits')
-      ? { a: policy('gcra'), b: policy('fixed-window') }
-      : { p: policy(algorithm) }
+async function ioredis(port) {
+  const { Redis } = await import('ioredis')
+  return new Redis({ port, host: '127.0.0.1', autoResendUnfulfilledCommands: false })
+}
+
+/** The rivals' fastest client: its timer for each command, which costs more than the command, is off. */
+async function nodeRedis(port) {
+  const { createClient } = await import('redis')
+  const client = createClient({ socket: { port, host: '127.0.0.1' }, commandOptions: { timeout: 0 } })
+  await client.connect()
+  return client
+}
+
+async function sluice(candidate, client) {
+  const { createLimiter } = await import('@sluice/limiter')
+  const { RedisStore } = await import('@sluice/limiter/stores/redis')
+  const policy = (algorithm, period = '1m') => ({ algorithm, limit: LIMIT, period })
+  const store = new RedisStore({ client, prefix: candidate.replaceAll(/\W/g, '') })
+  if (candidate.startsWith('sluice hot key')) {
+    const { PrefetchStore } = await import('@sluice/limiter/stores/prefetch')
+    const prefetch = Number(/(\d+) ahead/.exec(candidate)?.[1] ?? 0)
+    const limit = { algorithm: 'fixed-window', limit: 1_000 * LIMIT, period: '1h' }
     const limiter = createLimiter({
-      store: new RedisStore({ client: connect(), prefix: candidate.replaceAll(/\W/g, '') }),
-      policies,
+      store: new PrefetchStore(store),
+      policies: { p: prefetch === 0 ? limit : { ...limit, prefetch } },
     })
-    return (key) => limiter.check(key)
+    return () => limiter.check('hot')
   }
+  const [, algorithm = 'gcra'] = /sluice ([\w-]+)/.exec(candidate) ?? []
+  const policies = { a: policy('gcra'), b: policy('fixed-window'), c: policy('fixed-window', '1h') }
+  const count = Number(/(\d) limits/.exec(candidate)?.[1] ?? 1)
+  const limiter = createLimiter({
+    store,
+    policies:
+      count === 1 ? { p: policy(algorithm) } : Object.fromEntries(Object.entries(policies).slice(0, count)),
+  })
+  return (key) => limiter.check(key)
+}
+
+async function decider(candidate, port) {
+  const isNodeRedis = candidate.endsWith('node-redis')
+  const client = await (isNodeRedis ? nodeRedis(port) : ioredis(port))
+  if (candidate.startsWith('sluice')) return sluice(candidate, client)
   if (candidate.startsWith('rate-limiter-flexible')) {
     const { RateLimiterRedis } = await import('rate-limiter-flexible')
-    const client = connect()
-    const count = candidate.endsWith('2 limits') ? 2 : 1
     const limiters = Array.from(
-      { length: count },
+      { length: Number(/(\d) limits/.exec(candidate)?.[1] ?? 1) },
       (_, i) =>
-        new RateLimiterRedis({ storeClient: client, points: LIMIT, duration: 60 + i, keyPrefix: `f${i}` }),
+        new RateLimiterRedis({
+          storeClient: client,
+          useRedisPackage: isNodeRedis,
+          points: LIMIT,
+          duration: 60 + i,
+          keyPrefix: `f${i}`,
+        }),
     )
-    return count === 1
+    return limiters.length === 1
       ? (key) => limiters[0].consume(key)
       : (key) => Promise.all(limiters.map((limiter) => limiter.consume(key)))
   }
-  const client = connect()
-  if (candidate === 'rate-limit-redis') {
+  if (candidate.startsWith('rate-limit-redis')) {
     const { RedisStore } = await import('rate-limit-redis')
-    const store = new RedisStore({ sendCommand: (...words) => client.call(...words) })
+    const sendCommand = isNodeRedis
+      ? (...words) => client.sendCommand(words)
+      : (...words) => client.call(...words)
+    const store = new RedisStore({ sendCommand })
     store.init({ windowMs: 60_000 })
     return (key) => store.increment(key)
   }
@@ -83,12 +136,8 @@ async function decider(candidate, connect) {
 }
 
 export async function run(scenario, candidate) {
-  const { Redis } = await import('ioredis')
   const [port, pid] = process.env.BENCH_REDIS.split(' ').map(Number)
-  const decide = await decider(
-    candidate,
-    () => new Redis({ port, host: '127.0.0.1', autoResendUnfulfilledCommands: false }),
-  )
+  const decide = await decider(candidate, port)
   const inFlight = Number(/(\d+) in flight/.exec(scenario)[1])
   const waits = []
   let next = 0

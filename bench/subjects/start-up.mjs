@@ -29,6 +29,16 @@ const PROGRAMS = {
 
 export const scenarios = { ready: { unit: 'ms', candidates: Object.keys(PROGRAMS) } }
 
+export const tables = [
+  {
+    head: 'until it is ready',
+    columns: [
+      ['ms of CPU', 'ready'],
+      ['MB then', 'ready', 'mb'],
+    ],
+  },
+]
+
 export async function run(_scenario, candidate) {
   const cwd = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   for (const count of [1, 10_000]) {

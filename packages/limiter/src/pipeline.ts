@@ -115,18 +115,16 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     return found
   }
   // Respond: what the client sees.
+  const isPlain = Object.keys(respond).every((name) => name === 'dialect') // then no copy is made for each answer
   const respondTo = (decision: Decision, matched: Matched, cost = 1): Reply => {
-    const bound = bindingStep(decision)
-    const share = bound?.rule.jitter
-    const jitter = share === undefined ? undefined : { jitter: { share, key: bound!.key, seed: 0 } }
-    const retryAfter = bound?.rule.retryAfter
-    const response = responseTo(decision, dialect, {
-      ...respond,
-      cost,
-      ...jitter,
-      ...(retryAfter !== undefined && { retryAfter }),
-      nowMs: wallClock(),
-    })
+    const options: Omit<RespondOptions, 'dialect'> = isPlain
+      ? { cost, nowMs: wallClock() }
+      : { ...respond, cost, nowMs: wallClock() }
+    const response = responseTo(
+      decision,
+      dialect,
+      decision.allowed ? options : refusalOptions(decision, options),
+    )
     return { decision, matched, response }
   }
   // Decide: all of them at once, or none. The engine reports to the observer.
@@ -163,6 +161,16 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
     },
     block: (question, duration) => engine.block(match(rules(), question).steps, duration),
     unblock: (question) => engine.block(match(rules(), question).steps, 0),
+  }
+}
+
+/** What the rule that refuses says of the answer goes before what is said of all. */
+function refusalOptions<O extends Omit<RespondOptions, 'dialect'>>(decision: Decision, options: O): O {
+  const { rule, key } = bindingStep(decision) ?? {}
+  return {
+    ...options,
+    ...(rule?.jitter !== undefined && { jitter: { share: rule.jitter, key: key!, seed: 0 } }),
+    ...(rule?.retryAfter !== undefined && { retryAfter: rule.retryAfter }),
   }
 }
 

@@ -9,13 +9,13 @@ import { startTimer, type Timers } from '@sluice/limiter/time'
  * make the store look broken. A late answer may have charged; nothing is asked twice.
  * @param withinMs milliseconds, above 0
  */
-export async function decideWithin(
+export function decideWithin(
   { store, fallback }: { readonly store: Store; readonly fallback?: FallbackStore | undefined },
   steps: readonly Step[],
   peek: boolean,
   withinMs: number,
   timers: Timers = globalThis as unknown as Timers,
-): Promise<Outcome> {
+): Outcome | Promise<Outcome> {
   const asked = store.decide(steps, peek)
   if (fallback === undefined || !(asked instanceof Promise)) return asked
   return new Promise((resolve, reject) => {

@@ -28,7 +28,7 @@ export function boundBytesInFlight(
   app.decorateReply('bytesInFlight', 0)
   app.addHook('onRequest', (request, reply, done) => {
     requests++
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       requests--
       inFlight -= reply.bytesInFlight
     })

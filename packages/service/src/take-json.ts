@@ -31,7 +31,7 @@ export function takeJsonAlone(app: FastifyInstance, { maxBatch }: Pick<Bounds, '
         if (error) throw error
         value = parsed
       })
-      const twice = repeatedName(text)
+      const twice = repeatedName(text, value)
       if (twice === undefined) return value
       const name = JSON.stringify(twice.slice(0, 100))
       throw new HttpError(400, `the body has the name ${name} twice in one object`)

@@ -6,7 +6,7 @@ import { Batches } from './redis/batches.ts'
 import { callToBlock, callToSettle } from './redis/call.ts'
 import { type RedisClient, type Send, senderOf } from './redis/client.ts'
 import { LuaPrograms } from './redis/lua-programs.ts'
-import { Names, slotOf } from './redis/names.ts'
+import { Names } from './redis/names.ts'
 import { NO_WINDOW, noWindowError, ScriptRunner, TRIES } from './redis/runner.ts'
 import { decideSplit } from './redis/split.ts'
 import { StatesBySwap } from './redis/states-by-swap.ts'
@@ -84,7 +84,7 @@ export class RedisStore implements Store<true> {
     this.#cluster = sender.cluster
     this.#names = new Names(prefix)
     this.#time = new StoreTime(clock)
-    this.#batches = new Batches(this.#runner, this.#programs, this.#time)
+    this.#batches = new Batches(this.#runner, this.#programs, this.#names, this.#time)
     this.#bySwap = new StatesBySwap(this.#runner, this.#names, this.#time)
   }
 
@@ -134,19 +134,18 @@ export class RedisStore implements Store<true> {
   }
 
   shardOf(step: Pick<Step, 'key'>): number {
-    return this.#cluster ? Math.floor(slotOf(step) / SLOTS_OF_SHARD) : ANYWHERE
+    return this.#cluster ? Math.floor(this.#names.slotOf(step) / SLOTS_OF_SHARD) : ANYWHERE
   }
 
   /** Steps of one place are decided by one script: they are in one slot, and scripts know their algorithms or do not. */
   #placeOf(step: Step): number {
-    const slot = this.#cluster ? slotOf(step) : ANYWHERE
+    const slot = this.#cluster ? this.#names.slotOf(step) : ANYWHERE
     return this.#programs.has(step.rule.plan) ? slot : BY_SWAP - slot
   }
 
   #decide(steps: readonly Step[], peek: boolean, place: number): Promise<Outcome> {
     if (place <= BY_SWAP) return this.#bySwap.decide(steps, peek)
-    const names = steps.map((step) => this.#names.of(step))
-    return this.#batches.decide(steps, names, peek, place)
+    return this.#batches.decide(steps, peek, place)
   }
 
   async #settle(charges: readonly Charge[], once: Once | undefined): Promise<boolean> {

@@ -1,4 +1,9 @@
-/** Values counted in buckets, each up to and with its bound, as a histogram of Prometheus has them. */
+/**
+ * Values counted in buckets, each up to and with its bound, as a histogram of Prometheus has them.
+ * @example
+ * const counts = new BucketCounts([0.1, 1])
+ * counts.add(0.5) // counts.counts is [0, 1, 0]
+ */
 export class BucketCounts {
   /** Of the bounds in order, and last of what is above them all; not summed up. */
   readonly counts: number[]

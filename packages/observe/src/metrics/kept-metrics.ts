@@ -59,6 +59,8 @@ export function keptGauge<Label extends string = never>(
  * The same for a histogram, which prom-client only fills value by value. The registry asks a metric for no more than
  * its name, and `get` for its samples.
  * @param bounds of the buckets, ascending
+ * @example
+ * keptHistogram([registry], { name: 'seconds', help: 'Times', rows: () => [[{}, counts]] }, [0.1, 1])
  */
 export function keptHistogram<Label extends string>(
   registers: Registry[],

@@ -1,26 +1,14 @@
 import { Readable } from 'node:stream'
 import type { Decision } from '@sluice/limiter'
-import type { Reply } from '@sluice/limiter/pipeline'
-import { type ProblemBody, readBatch, readPeek, readQuestion } from '@sluice/limiter/wire'
+import type { Question, Reply } from '@sluice/limiter/pipeline'
+import { readBatch, readPeek, readQuestion } from '@sluice/limiter/wire'
 import type { App } from '../app.ts'
 import type { Bounds } from '../bounds.ts'
-import type { Operations } from '../operations/operations.ts'
+import type { Operations, Unanswered } from '../operations/operations.ts'
 import { problemBodyOf } from '../problem.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { Turns } from '../turns.ts'
-import { ANSWER_SCHEMA, type Schema } from './answer.ts'
-import { answerToClient } from './unasked.ts'
-
-/** An answer, or the problem with the request that stood there: only an answer has `allowed`. */
-const ITEM: Schema = {
-  type: 'object',
-  properties: {
-    ...ANSWER_SCHEMA,
-    type: { type: 'string' },
-    title: { type: 'string' },
-    detail: { type: 'string' },
-  },
-}
+import { ANSWER_TYPE, answerText } from './answer.ts'
 
 /** Requests that are asked together, so that a shared store gets them in one trip. */
 const MOST_AT_ONCE = 64
@@ -35,44 +23,58 @@ export function batchRoute(
   bounds: Bounds,
   telemetry?: Pick<Telemetry, 'carry'>,
 ): void {
-  const decide = async (item: unknown, peek: boolean): Promise<Reply | ProblemBody> => {
-    try {
-      const ask = peek ? operations.peek : operations.check
-      return await ask(readQuestion(item, bounds, 'the request'))
-    } catch (error) {
-      const found = problemBodyOf(error)
-      if (found.status === 500) app.log.error({ err: error }, 'a request failed')
-      return found
-    }
+  const problemText = (error: unknown): string => {
+    const found = problemBodyOf(error)
+    if (found.status === 500) app.log.error({ err: error }, 'a request failed')
+    return JSON.stringify(found)
   }
   app.post('/v1/check/batch', { bodyLimit: bounds.maxBatchBytes }, async (request, reply) => {
     const peek = readPeek(request.query)
     const items = readBatch(request.body, bounds)
-    const write = reply.compileSerializationSchema(ITEM)
     const refusals: Decision[] = []
-    const within = telemetry?.carry()
-    const answer = async (item: unknown): Promise<string> => {
-      const asked = (): Promise<Reply | ProblemBody> => decide(item, peek)
-      const answered = await (within === undefined ? asked() : within(asked))
-      if (!('decision' in answered)) return write({ ...answered })
+    const within = telemetry?.carry() ?? ((go) => go())
+    const textOf = (answered: Reply | Unanswered): string => {
+      if (!('decision' in answered)) return problemText(answered.error)
       if (!answered.decision.allowed && !peek) refusals.push(answered.decision)
-      return write({ ...answerToClient(answered) })
+      return answerText(answered)
+    }
+    const answer = async (readings: readonly ReadItem[]): Promise<string> => {
+      const questions = readings.filter((reading) => 'domain' in reading)
+      const answers = await within(() => operations.checkEach(questions, peek))
+      let next = 0
+      return readings.map((reading) => textOf('domain' in reading ? answers[next++]! : reading)).join(',')
     }
     // Whoever does not read the answer holds the memory of the request.
     let held = false
     reply.raw.setTimeout(bounds.requestTimeoutMs, () => {
       if (!held) reply.raw.destroy()
     })
-    const answers = inTurns(items, answer, async () => {
-      held = true
-      await operations.hold(refusals)
-      held = false
-    })
-    reply.type('application/json; charset=utf-8')
+    const answers = inTurns(
+      items,
+      (item) => readingOf(item, bounds),
+      answer,
+      async () => {
+        held = true
+        await operations.hold(refusals)
+        held = false
+      },
+    )
+    reply.type(ANSWER_TYPE)
     // A short list is one write.
     if (items.length <= MOST_AT_ONCE) return reply.send(await joined(answers))
     return reply.send(Readable.from(answers, { objectMode: false }))
   })
+}
+
+/** A question, or why an item is none. */
+type ReadItem = Question | Unanswered
+
+function readingOf(item: unknown, bounds: Bounds): ReadItem {
+  try {
+    return readQuestion(item, bounds, 'the request')
+  } catch (error) {
+    return { error }
+  }
 }
 
 /**
@@ -81,16 +83,17 @@ export function batchRoute(
  */
 async function* inTurns(
   items: readonly unknown[],
-  answer: (item: unknown) => Promise<string>,
+  read: (item: unknown) => ReadItem,
+  answer: (readings: readonly ReadItem[]) => Promise<string>,
   ending: () => Promise<void>,
 ): AsyncGenerator<string> {
   let before = '['
   const turns = new Turns()
   for (let next = 0; next < items.length; await turns.next()) {
-    const asked: Promise<string>[] = []
-    do asked.push(answer(items[next++]))
-    while (next < items.length && asked.length < MOST_AT_ONCE && !turns.over)
-    yield before + (await Promise.all(asked)).join(',')
+    const readings: ReadItem[] = []
+    do readings.push(read(items[next++]))
+    while (next < items.length && readings.length < MOST_AT_ONCE && !turns.over)
+    yield before + (await answer(readings))
     before = ','
   }
   await ending()

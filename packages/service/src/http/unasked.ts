@@ -1,17 +1,15 @@
 import type { Decision } from '@sluice/limiter'
 import { holdsSlots, type Receipt, type Rule, receiptOf, type Step } from '@sluice/limiter/decide'
-import type { Reply } from '@sluice/limiter/pipeline'
-import { type AnswerBody, answerOf } from '@sluice/limiter/wire'
-
-/** A decision as it is sent to a client, with what the client may do by itself until it asks again. */
-export function answerToClient(reply: Reply): AnswerBody {
-  return Object.assign(answerOf(reply), unasked(receiptOf(reply.decision), reply.decision))
-}
+import type { AnswerBody } from '@sluice/limiter/wire'
 
 type Unasked = Pick<AnswerBody, 'repeatableMs' | 'leaseMs'>
 
-/** Nothing where a rule must see each request, or the store did not decide. */
-function unasked(receipt: Receipt | undefined, decision: Decision): Unasked | undefined {
+/**
+ * What a client may do by itself until it asks again: nothing where a rule must see each request, or the store did not
+ * decide.
+ */
+export function unasked(decision: Decision): Unasked | undefined {
+  const receipt = receiptOf(decision)
   if (receipt === undefined || decision.degraded || receipt.steps.length === 0) return undefined
   if (!receipt.steps.every(({ rule }) => seesNoRequest(rule))) return undefined
   if (decision.allowed) return leaseOf(receipt, decision.resetAfterMs)

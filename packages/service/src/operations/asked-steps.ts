@@ -76,13 +76,16 @@ export function askedSteps(
     if (at < 0) return { limit, place: -1, cost: units, refund }
     const step = roles.step(matched[at]!)
     const charged = refund ? 0 : units
-    let place = steps.findIndex((other) => isSameState(other.step, step))
+    let place = steps.length === 0 ? -1 : steps.findIndex((other) => isSameState(other.step, step))
     if (place < 0) {
       const held = holdsSlots(step) ? { chargeId: newChargeId() } : undefined
-      place = steps.push({ step: { ...step, ...held, cost: 0 }, looks: false, refund: 0, own: 0 }) - 1
+      const own = held === undefined && step.cost === charged ? step : { ...step, ...held, cost: charged }
+      place = steps.push({ step: own, looks: false, refund: 0, own: 0 }) - 1
+    } else {
+      const { step: before } = steps[place]!
+      steps[place]!.step = { ...before, cost: Math.min(Number.MAX_SAFE_INTEGER, before.cost + charged) }
     }
     const group = steps[place]!
-    group.step = { ...group.step, cost: Math.min(Number.MAX_SAFE_INTEGER, group.step.cost + charged) }
     group.looks ||= !refund && units === 0
     group.refund += refund ? units : 0
     group.own += own === undefined ? 0 : charged

@@ -1,4 +1,4 @@
-import { chargedAt, type Decision, decisionOf, type Outcome, type Step } from '@sluice/limiter/decide'
+import { chargedAt, decisionOf, type Outcome, type Step } from '@sluice/limiter/decide'
 import type { Observer } from '@sluice/limiter/events'
 import { type Pipeline, type Reply, UnknownDomain } from '@sluice/limiter/pipeline'
 import type { MatchedDescriptors, MatchedLimit } from '@sluice/limiter/rules'
@@ -101,19 +101,9 @@ export function descriptorDecider(
     steps: readonly AskedStep[],
     left: () => number,
   ): Promise<{ outcome: Outcome; looked: boolean }> => {
-    if (steps.length === 0) return { outcome: NOBODY, looked: false }
-    const looking = (i: number): boolean => steps[i]!.looks && steps[i]!.step.cost === 0
-    if (!steps.some((_, i) => looking(i))) {
-      const outcome = await decideWithin(
-        parts,
-        steps.map(({ step }) => step),
-        false,
-        left(),
-      )
-      return { outcome, looked: false }
-    }
-    for (const { step, looks: isLook } of steps) {
-      if (isLook && lookedAt.size < MOST_LOOKED_AT) lookedAt.add(step.rule.namespace)
+    const looking = (i: number): boolean => isLook(steps[i]!)
+    for (const { step, looks: wasLook } of steps) {
+      if (wasLook && lookedAt.size < MOST_LOOKED_AT) lookedAt.add(step.rule.namespace)
     }
     const asked = steps.map(({ step }, i) => (looking(i) ? looks.step(step) : step))
     const seen = ownOutcome(
@@ -146,17 +136,21 @@ export function descriptorDecider(
     const left = (): number => Math.max(1, withinMs - (performance.now() - began))
     const { matched, known } = match(pipeline, question)
     const { steps, statuses } = askedSteps(descriptors, cost, matched, roles)
-    const decided = steps.filter((asked) => asked.looks || asked.step.cost > 0)
-    const given = steps.filter((asked) => !(asked.looks || asked.step.cost > 0))
-    const { outcome, looked } = await decide(decided, left)
-    const decision = decisionOf(
-      decided.map(({ step }) => step),
-      outcome,
-      looked,
-    )
+    // Mostly all are charged: then nothing is waited for that is there already.
+    const isPlain = steps.every(({ step: { cost: charged }, refund: units }) => charged > 0 && units === 0)
+    const decided = isPlain ? steps : steps.filter(isDecided)
+    const given = isPlain ? NOTHING_GIVEN : steps.filter((asked) => !isDecided(asked))
+    const asked = decided.map(({ step }) => step)
+    let outcome = NOBODY
+    let looked = false
+    if (isPlain || !decided.some(isLook)) {
+      const answer = decided.length === 0 ? NOBODY : decideWithin(parts, asked, false, left())
+      outcome = answer instanceof Promise ? await answer : answer
+    } else ({ outcome, looked } = await decide(decided, left))
+    const decision = decisionOf(asked, outcome, looked)
     if (known) within(() => observe({ type: 'decided', domain, decision, peek: looked && outcome.allowed }))
-    await debit(decided, outcome)
-    await refund(steps, decided.length > 0 ? outcome.at : undefined, left)
+    if (lookedAt.size > 0) await debit(decided, outcome)
+    if (!isPlain) await refund(steps, decided.length > 0 ? outcome.at : undefined, left)
     const after =
       given.length === 0
         ? undefined
@@ -167,16 +161,18 @@ export function descriptorDecider(
             left(),
           )
     if (known) observe({ type: 'answered', domain, ms: performance.now() - began, layer: 'edge' })
+    const { response } = pipeline.respond(decision, matched, cost)
     return {
-      ...replyTo(pipeline, question, matched, decision),
+      decision,
+      response,
       known,
       at: outcome.at,
       results: statuses.map(({ limit, place, cost: units, refund: isRefund }) => {
         if (place < 0) return { limit, cost: units, refund: isRefund }
-        const asked = steps[place]!
-        const at = decided.indexOf(asked)
-        const figures = at < 0 ? after!.figures[given.indexOf(asked)]! : outcome.figures[at]!
-        return { limit, step: asked.step, figures, cost: units, refund: isRefund }
+        const own = steps[place]!
+        const at = isPlain ? place : decided.indexOf(own)
+        const figures = at < 0 ? after!.figures[given.indexOf(own)]! : outcome.figures[at]!
+        return { limit, step: own.step, figures, cost: units, refund: isRefund }
       }),
     }
   }
@@ -185,12 +181,24 @@ export function descriptorDecider(
 /** Where nothing is to be asked, no store is. */
 const NOBODY: Outcome = { allowed: true, at: 0, figures: [] }
 const NOTHING: MatchedDescriptors['steps'] = []
+const NOTHING_GIVEN: readonly AskedStep[] = []
+
+/** Looked at or charged; others only give back. */
+function isDecided({ looks, step }: AskedStep): boolean {
+  return looks || step.cost > 0
+}
+
+function isLook({ looks, step }: AskedStep): boolean {
+  return looks && step.cost === 0
+}
 
 function match(
   pipeline: Pipeline<boolean>,
   { domain, descriptors, cost }: DescriptorQuestion,
 ): { readonly matched: MatchedDescriptors; readonly known: boolean } {
-  const queries = descriptors.map(({ refund: _, ...query }) => query)
+  const queries = descriptors.some(({ refund }) => refund !== undefined)
+    ? descriptors.map(({ refund: _, ...query }) => query)
+    : descriptors
   try {
     return {
       matched: pipeline.match({ domain, descriptors: queries, cost }) as MatchedDescriptors,
@@ -201,14 +209,4 @@ function match(
     const statuses = descriptors.map(() => ({ step: -1 }))
     return { matched: { steps: NOTHING, missing: [], statuses }, known: false }
   }
-}
-
-function replyTo(
-  pipeline: Pipeline<boolean>,
-  { cost }: DescriptorQuestion,
-  matched: MatchedDescriptors,
-  decision: Decision,
-): Pick<Reply, 'decision' | 'response'> {
-  const { response } = pipeline.respond(decision, matched, cost)
-  return { decision, response }
 }

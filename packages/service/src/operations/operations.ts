@@ -20,6 +20,8 @@ import { type CheckWithin, checkWithin } from './within.ts'
  */
 export interface Operations extends KeyVerbs {
   check(question: Question): Promise<Reply>
+  /** Decides questions that came together, each by itself and in order: for each its reply, or why it has none. */
+  checkEach(questions: readonly Question[], peek: boolean): Promise<readonly (Reply | Unanswered)[]>
   /** The same for a proxy, which waits for `ms` milliseconds: rules then go by their `on_store_error`. */
   checkWithin(question: Question, ms: number): Promise<Reply>
   peek(question: Question): Promise<Reply>
@@ -28,11 +30,16 @@ export interface Operations extends KeyVerbs {
   commit(id: string, actual: ActualCosts): Promise<void>
   cancel(id: string): Promise<void>
   /** Holds an answer back as long as refusals in it ask for, where not too many are held already. */
-  hold(decisions: readonly Decision[]): Promise<void>
+  hold(decisions: readonly Decision[]): Promise<unknown> | undefined
   /** Forgets what a request's keys have used. @returns the names of the policies */
   reset(question: Question): Promise<readonly string[]>
   /** Reads the rulebook again. With a mistake in it the rules in force stay. */
   reload(): Promise<Reload>
+}
+
+/** What was thrown in the place of a reply. */
+export interface Unanswered {
+  readonly error: unknown
 }
 
 export interface OperationParts {
@@ -63,35 +70,70 @@ export function createOperations(parts: OperationParts): Operations {
   const ids: ReservationIds = reservationIds(secret)
   const node = randomUUID()
   const turn = new TurnEnd()
+  const answered = ({ domain }: Question, began: number, layer: AnsweredLayer = 'service'): void =>
+    observe({ type: 'answered', domain, ms: performance.now() - began, layer })
   const timed = async <T>(
-    { domain }: Question,
+    question: Question,
     answer: () => T | Promise<T>,
-    layer: AnsweredLayer = 'service',
+    layer?: AnsweredLayer,
   ): Promise<T> => {
     const began = performance.now()
     const given = await answer()
-    observe({ type: 'answered', domain, ms: performance.now() - began, layer })
+    answered(question, began, layer)
     return given
   }
+  /** Goes on at the end of this turn, within the request that is served now; at once where that saves nothing. */
+  const atTurnEnd = async <T>(go: () => T): Promise<T> => {
+    const end = turn.ended()
+    if (end === undefined) return go()
+    const inRequest = carry?.()
+    await end
+    return inRequest === undefined ? go() : inRequest(go)
+  }
+  // A store outside this process gathers what is asked by itself.
+  const gathers = stores.store.async
   return {
-    check: (question) =>
-      timed(question, async () => {
-        if (stores.store.async) return pipeline.check(question) // it gathers what is asked by itself
-        const inRequest = carry?.()
-        await turn.ended()
-        return inRequest === undefined ? pipeline.check(question) : inRequest(() => pipeline.check(question))
-      }),
+    check(question) {
+      if (gathers) return timed(question, () => pipeline.check(question))
+      const began = performance.now()
+      return atTurnEnd(() => {
+        const reply = pipeline.check(question) as Reply
+        answered(question, began)
+        return reply
+      })
+    },
+    checkEach(questions, peek) {
+      const ask = peek ? pipeline.peek : pipeline.check
+      const unanswered = (error: unknown): Unanswered => ({ error })
+      if (gathers) {
+        const asked = questions.map((question) => timed(question, () => ask(question)).catch(unanswered))
+        return Promise.all(asked)
+      }
+      const began = performance.now()
+      return atTurnEnd(() =>
+        questions.map((question) => {
+          try {
+            const reply = ask(question) as Reply
+            answered(question, began)
+            return reply
+          } catch (error) {
+            return unanswered(error)
+          }
+        }),
+      )
+    },
     checkWithin: (question, ms) => timed(question, () => within(question, ms), 'edge'),
     peek: (question) => timed(question, () => pipeline.peek(question)),
     reserve: (question, ttlMs) => timed(question, () => reserve(pipeline, ids, node, question, ttlMs)),
     commit: (id, actual) => settle(pipeline, ids, node, id, actual),
     cancel: (id) => settle(pipeline, ids, node, id, undefined),
-    async hold(decisions) {
-      const waits = decisions.map((decision) =>
-        decision.allowed ? 0 : (bindingStep(decision)?.rule.tarpitMs ?? tarpitMs),
-      )
-      const longest = Math.max(0, ...waits)
-      if (longest > 0 && room.enter()) await room.wait(longest, parts.leaving)
+    hold(decisions) {
+      let longest = 0
+      for (const decision of decisions) {
+        if (decision.allowed) continue
+        longest = Math.max(longest, bindingStep(decision)?.rule.tarpitMs ?? tarpitMs)
+      }
+      return longest > 0 && room.enter() ? room.wait(longest, parts.leaving) : undefined
     },
     reset: async (question) => pipeline.reset(question),
     ...oneKeyVerbs(pipeline, () => rules.live!.rules),

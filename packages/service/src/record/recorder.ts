@@ -73,10 +73,18 @@ export class Recorder {
 
   /** Operations that record what they decide. */
   operations(operations: Operations): Operations {
-    const { check, checkWithin, peek, reserve } = operations
+    const { check, checkEach, checkWithin, peek, reserve } = operations
     return {
       ...operations,
       check: this.#noted('http', false, check),
+      checkEach: async (questions, looks) => {
+        const answers = await checkEach(questions, looks)
+        for (const [i, answered] of answers.entries()) {
+          if ('decision' in answered)
+            this.#note({ ...questions[i]!, api: 'http', peek: looks, decision: answered.decision })
+        }
+        return answers
+      },
       checkWithin: this.#noted('auth', false, checkWithin),
       peek: this.#noted('http', true, peek),
       reserve: this.#noted('http', false, reserve),

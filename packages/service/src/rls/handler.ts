@@ -23,8 +23,9 @@ export function shouldRateLimit({ decide, tallies, options }: RlsParts): ShouldR
     const began = performance.now()
     try {
       const question = readRequest(request)
-      const reply = await decide({ ...question, withinMs })
-      tallies.count(question.domain, reply, options.shadow === true)
+      const { domain, descriptors, cost } = question
+      const reply = await decide({ domain, descriptors, cost, withinMs })
+      tallies.count(domain, reply, options.shadow === true)
       return responseOf(question, reply, options)
     } catch (error) {
       tallies.failed(error)

@@ -1,6 +1,6 @@
 import { type Observer, observerOf } from '@sluice/limiter/events'
-import { keptCounter } from '@sluice/observe/parts'
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { BucketCounts, keptCounter, keptHistogram } from '@sluice/observe/parts'
+import { Counter, type Registry } from 'prom-client'
 import type { LimitTally, RlsTallies } from './tallies.ts'
 
 const HITS = ['total_hits', 'over_limit', 'near_limit', 'within_limit', 'shadow_mode'] as const
@@ -9,24 +9,23 @@ const METHOD = { grpc_method: 'ShouldRateLimit' }
 
 /** The time of answers, under the name that envoyproxy/ratelimit's Prometheus mapping has. @returns its observer */
 export function rlsTimes(registry: Registry): (ms: number) => void {
-  const times = new Histogram({
-    name: 'ratelimit_service_response_time_seconds',
-    help: 'Time to an answer of ShouldRateLimit, without the network',
-    labelNames: ['grpc_method'],
-    buckets: SECONDS_BUCKETS,
-    registers: [registry],
-  })
-  const total = new Counter({
+  const times = new BucketCounts(SECONDS_BUCKETS)
+  keptHistogram(
+    [registry],
+    {
+      name: 'ratelimit_service_response_time_seconds',
+      help: 'Time to an answer of ShouldRateLimit, without the network',
+      rows: () => [[METHOD, times]],
+    },
+    SECONDS_BUCKETS,
+  )
+  keptCounter([registry], {
     name: 'ratelimit_service_total_requests',
     help: 'Calls of ShouldRateLimit',
     labelNames: ['grpc_method'],
-    registers: [registry],
+    rows: () => [[METHOD, times.count]],
   })
-  total.inc(METHOD, 0)
-  return (ms) => {
-    times.observe(METHOD, ms / 1_000)
-    total.inc(METHOD)
-  }
+  return (ms) => times.add(ms / 1_000)
 }
 
 /** Reloads, by the same names. */

@@ -27,32 +27,35 @@ export function readRequest(
 ): Omit<DescriptorQuestion, 'withinMs'> {
   if (domain === '') throw invalid('rate limit domain must not be empty')
   if (descriptors.length === 0) throw invalid('rate limit descriptor list must not be empty')
-  checkLength(domain, 'domain', bounds)
-  checkCount(descriptors, 'descriptors', bounds.maxDescriptors)
+  if (domain.length > bounds.maxTextLength) throw tooLong(domain, 'domain', bounds.maxTextLength)
+  if (descriptors.length > bounds.maxDescriptors)
+    throw tooMany(descriptors, 'descriptors', bounds.maxDescriptors)
   return {
     domain,
-    descriptors: descriptors.map((descriptor, i) => descriptorOf(descriptor, `descriptors[${i}]`, bounds)),
+    descriptors: descriptors.map((descriptor, i) => descriptorOf(descriptor, i, bounds)),
     cost: Math.max(1, hits_addend),
   }
 }
 
 function descriptorOf(
   { entries = [], limit, hits_addend, is_negative_hits = false }: RateLimitDescriptor,
-  path: string,
-  bounds: RequestBounds,
+  place: number,
+  { maxEntries, maxTextLength }: RequestBounds,
 ): AskedDescriptor {
-  checkCount(entries, `${path}.entries`, bounds.maxEntries)
+  if (entries.length > maxEntries) throw tooMany(entries, `descriptors[${place}].entries`, maxEntries)
   return {
     entries: entries.map(({ key = '', value = '' }, i) => {
-      checkLength(key, `${path}.entries[${i}].key`, bounds)
-      checkLength(value, `${path}.entries[${i}].value`, bounds)
+      if (key.length > maxTextLength)
+        throw tooLong(key, `descriptors[${place}].entries[${i}].key`, maxTextLength)
+      if (value.length > maxTextLength)
+        throw tooLong(value, `descriptors[${place}].entries[${i}].value`, maxTextLength)
       return { key, value }
     }),
     ...(hits_addend !== undefined && { cost: costOf(hits_addend.value ?? 0) }),
     ...(limit !== undefined && {
       limit: {
         requestsPerUnit: limit.requests_per_unit ?? 0,
-        unit: unitOf(limit.unit ?? 0, `${path}.limit.unit`),
+        unit: unitOf(limit.unit ?? 0, `descriptors[${place}].limit.unit`),
       },
     }),
     ...(is_negative_hits && { refund: true }),
@@ -72,13 +75,12 @@ function unitOf(unit: number, path: string): string {
   return name
 }
 
-function checkCount(list: readonly unknown[], path: string, most: number): void {
-  if (list.length > most) throw invalid(`${path} has ${list.length} elements; ${most} are the most`)
+function tooMany(list: readonly unknown[], path: string, most: number): OperationError {
+  return invalid(`${path} has ${list.length} elements; ${most} are the most`)
 }
 
-function checkLength(text: string, path: string, { maxTextLength }: RequestBounds): void {
-  if (text.length > maxTextLength)
-    throw invalid(`${path} has ${text.length} characters; ${maxTextLength} are the most`)
+function tooLong(text: string, path: string, most: number): OperationError {
+  return invalid(`${path} has ${text.length} characters; ${most} are the most`)
 }
 
 function invalid(message: string): OperationError {

@@ -29,6 +29,8 @@ export class RlsTallies {
   globalShadow = 0
   readonly errors: { service_error: number; redis_error: number } = { service_error: 0, redis_error: 0 }
   readonly #byLabels = new Map<string, LimitTally>()
+  /** The same by the labels of a rule, which are one list as long as it is in force: no name is made of them. */
+  readonly #byRule = new WeakMap<readonly string[], LimitTally>()
   readonly #nearRatio: number
   readonly #answered: (ms: number) => void
   #ofRequests = 0
@@ -46,7 +48,13 @@ export class RlsTallies {
       if (result.limit === undefined || result.limit.unlimited || result.refund) continue
       if (result.figures === undefined) continue
       over ||= !result.figures.allowed
-      this.#count(this.#tallyOf(domain, result.limit), result)
+      const { labels } = result.limit
+      let tally = this.#byRule.get(labels)
+      if (tally === undefined) {
+        tally = this.#tallyOf(domain, result.limit)
+        if (labels === result.limit.written) this.#byRule.set(labels, tally)
+      }
+      this.#count(tally, result)
     }
     if (shadow && over && decision.allowed) this.globalShadow++
   }

@@ -35,16 +35,17 @@ export function responseOf(
 ): RateLimitResponse {
   const { decision, response, results, at } = reply
   const statuses = results.map((result) => statusOf(result, at, options))
-  return {
+  const headers: HeaderValue[] = []
+  for (const [key, value] of response.headers) if (key !== 'Content-Type') headers.push({ key, value })
+  if (options.limitHeaders) headers.push(...limitHeaders(reply, statuses, options.limitHeaders))
+  const answer: RateLimitResponse = {
     overall_code: decision.allowed ? CODE.OK : CODE.OVER_LIMIT,
     statuses,
-    response_headers_to_add: [
-      ...response.headers.filter(([name]) => name !== 'Content-Type').map(headerOf),
-      ...(options.limitHeaders ? limitHeaders(reply, statuses, options.limitHeaders) : []),
-    ],
-    request_headers_to_add: (response.upstreamHeaders ?? []).map(headerOf),
-    ...(options.dynamicMetadata && { dynamic_metadata: metadataOf(question, results, statuses) }),
+    response_headers_to_add: headers,
+    request_headers_to_add: (response.upstreamHeaders ?? []).map(([key, value]) => ({ key, value })),
   }
+  if (!options.dynamicMetadata) return answer
+  return { ...answer, dynamic_metadata: metadataOf(question, results, statuses) }
 }
 
 function statusOf(
@@ -60,12 +61,10 @@ function statusOf(
   // What only the store could say, no header may say.
   if (remaining === null) return { code, limit_remaining: 0 }
   const seconds = secondsUntilReset(step, figures, at)
-  return {
-    code,
-    current_limit: currentLimit(limit, step),
-    limit_remaining: figures.allowed ? Math.min(remaining, MOST_UINT32) : 0,
-    ...(seconds !== undefined && { duration_until_reset: { seconds, nanos: 0 } }),
-  }
+  const current_limit = currentLimit(limit, step)
+  const limit_remaining = figures.allowed ? Math.min(remaining, MOST_UINT32) : 0
+  if (seconds === undefined) return { code, current_limit, limit_remaining }
+  return { code, current_limit, limit_remaining, duration_until_reset: { seconds, nanos: 0 } }
 }
 
 /** Where all are in shadow mode, only the overall code is. */
@@ -90,8 +89,4 @@ function limitHeaders(
     { key: names.remaining, value: String(own.limit_remaining) },
     { key: names.reset, value: String(own.duration_until_reset?.seconds ?? 0) },
   ]
-}
-
-function headerOf([key, value]: readonly [string, string]): HeaderValue {
-  return { key, value }
 }

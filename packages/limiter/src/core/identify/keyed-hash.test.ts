@@ -1,7 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keyedHash, sha256 } from './keyed-hash.ts'
+import { keyedHash } from './keyed-hash.ts'
+import { sha256, TextHash } from './sha-256.ts'
 import { utf8 } from './utf8.ts'
 
 describe('the keyed hash', () => {
@@ -31,6 +32,19 @@ it('SHA-256 agrees with Node', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       expect(Buffer.from(sha256(bytes))).toEqual(createHash('sha256').update(bytes).digest())
+    }),
+  )
+})
+
+it('SHA-256 of a text is that of its UTF-16, whatever was hashed before', () => {
+  const hash = new TextHash()
+  const units = fc.array(fc.nat(0xffff), { maxLength: 200 })
+  fc.assert(
+    fc.property(units, (all) => {
+      const text = String.fromCharCode(...all)
+      const own = Buffer.alloc(32)
+      for (const [i, word] of hash.of(text).entries()) own.writeInt32BE(word, i * 4)
+      expect(own).toEqual(createHash('sha256').update(Buffer.from(text, 'utf16le')).digest())
     }),
   )
 })

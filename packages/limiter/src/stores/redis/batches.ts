@@ -1,22 +1,22 @@
-import { admitted } from '../../core/decide/combine.ts'
-import { chargeInstant, type Figures, figuresFrom, inUnits, underBlock } from '../../core/decide/figures.ts'
-import { newSlot } from '../../core/decide/run.ts'
+import { stateText } from '../../core/decide/step.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { Outcome, Step } from '../store.ts'
-import { callToDecide, type StepsRequest } from './call.ts'
+import type { Call, DecideCall, StepsRequest } from './call.ts'
+import { FiguresCall } from './figures-call.ts'
 import type { LuaPrograms } from './lua-programs.ts'
-import type { StateNames } from './names.ts'
-import { NO_WINDOW, noWindowError, type ScriptRunner, TRIES } from './runner.ts'
+import type { Names } from './names.ts'
+import { integersOf, noWindowError, type ScriptRunner, TRIES } from './runner.ts'
 import type { StoreTime } from './store-time.ts'
+import { StraightCalls } from './straight-call.ts'
+import { type StraightForm, StraightForms } from './straight-forms.ts'
 
 /** Steps in a call, unless one request has more: it must not keep others waiting for much longer than a trip. */
-const MOST_STEPS_OF_CALL = 32
+const MOST_STEPS_OF_CALL = 64
 /** Calls after which it is forgotten how much was asked at once before them. */
 const MEMORY = 16
-/** Integers that answer a step. */
-const FIGURES_PER_STEP = 6
 
 interface WaitingRequest extends StepsRequest {
+  readonly form: StraightForm | undefined
   tries: number
   resolve(outcome: Outcome): void
   reject(error: unknown): void
@@ -34,7 +34,10 @@ interface Batch {
 export class Batches {
   readonly #runner: ScriptRunner
   readonly #programs: LuaPrograms
+  readonly #names: Names
   readonly #time: StoreTime
+  readonly #forms: Pick<StraightForms, 'of'>
+  readonly #straight: StraightCalls
   readonly #batches = new Map<number, Batch>()
   readonly #waiters: (() => void)[] = []
   #scheduled = false
@@ -44,24 +47,27 @@ export class Batches {
   #peak = 0
   #peakBefore = 0
 
-  constructor(runner: ScriptRunner, programs: LuaPrograms, time: StoreTime) {
+  constructor(
+    runner: ScriptRunner,
+    programs: LuaPrograms,
+    names: Names,
+    time: StoreTime,
+    forms: Pick<StraightForms, 'of'> = new StraightForms(programs, time),
+  ) {
     this.#runner = runner
     this.#programs = programs
+    this.#names = names
     this.#time = time
+    this.#forms = forms
+    this.#straight = new StraightCalls(names, programs, time)
   }
 
   /** @param slot only requests of one slot can travel together */
-  decide(
-    steps: readonly Step[],
-    names: readonly StateNames[],
-    peek: boolean,
-    slot: number,
-  ): Promise<Outcome> {
+  decide(steps: readonly Step[], peek: boolean, slot: number): Promise<Outcome> {
+    const form = this.#forms.of(steps, peek)
     if (this.#unanswered === 0 && steps.length >= Math.max(this.#peak, this.#peakBefore) / 2)
-      return this.#alone({ steps, names, peek }, slot)
-    return new Promise((resolve, reject) =>
-      this.#add({ steps, names, peek, tries: 0, resolve, reject }, slot),
-    )
+      return this.#alone(steps, peek, form, slot)
+    return new Promise((resolve, reject) => this.#add({ steps, peek, form, tries: 0, resolve, reject }, slot))
   }
 
   /** Sends what waits now rather than at the end of the turn. */
@@ -77,20 +83,53 @@ export class Batches {
     return new Promise((resolve) => this.#waiters.push(resolve))
   }
 
-  /** As one of a batch, without what only several need: half of this process's own work for a request. */
-  async #alone(request: StepsRequest, slot: number): Promise<Outcome> {
-    const { steps } = request
+  /** As one of a batch, without what only several need. */
+  #alone(
+    steps: readonly Step[],
+    peek: boolean,
+    form: StraightForm | undefined,
+    slot: number,
+  ): Promise<Outcome> {
+    const asked =
+      form === undefined ? this.#figuresCall([{ steps, peek }]) : this.#straight.ofOne(form, steps)
     this.#asks(steps.length)
     this.#leaves()
-    try {
-      const call = callToDecide(this.#programs, this.#time, [request])
-      const reply = await this.#runner.run(call, 1 + answerLength([request]))
-      this.#time.sync(reply[0]!)
-      if (reply[1] !== NO_WINDOW) return outcomeOf(steps, reply, 1)
-    } finally {
+    const answered = (reply: unknown): Outcome | Promise<Outcome> => {
       this.#answered(steps.length)
+      const integers = integersOf(reply, asked.length)
+      this.#time.sync(integers[0]!)
+      return asked.outcomeOf(steps, peek, integers) ?? this.#aloneAgain(steps, peek, form, slot)
     }
-    return new Promise((resolve, reject) => this.#again({ ...request, tries: 0, resolve, reject }, slot))
+    return this.#runner
+      .sent(asked.call)
+      .then(answered, (cause: unknown) => this.#aloneFailed(asked.call, cause, answered, steps.length))
+  }
+
+  #aloneFailed(
+    call: Call,
+    cause: unknown,
+    answered: (reply: unknown) => Outcome | Promise<Outcome>,
+    steps: number,
+  ): Promise<Outcome> {
+    return this.#runner.sentAgain(call, cause).then(answered, (error: unknown) => {
+      this.#answered(steps)
+      throw error
+    })
+  }
+
+  #aloneAgain(
+    steps: readonly Step[],
+    peek: boolean,
+    form: StraightForm | undefined,
+    slot: number,
+  ): Promise<Outcome> {
+    return new Promise((resolve, reject) =>
+      this.#again({ steps, peek, form, tries: 0, resolve, reject }, slot),
+    )
+  }
+
+  #figuresCall(requests: readonly StepsRequest[]): DecideCall {
+    return new FiguresCall(requests, this.#names, this.#programs, this.#time)
   }
 
   #asks(steps: number): void {
@@ -129,10 +168,12 @@ export class Batches {
     return Math.min(Math.max(this.#peak, this.#peakBefore) / 2, MOST_STEPS_OF_CALL)
   }
 
-  #leave(batch: Batch, slot: number): void {
-    this.#leaves()
+  #leave({ requests }: Batch, slot: number): void {
     this.#batches.delete(slot)
-    void this.#ask(batch, slot)
+    for (const [form, own] of partsOf(requests)) {
+      this.#leaves()
+      void this.#ask(form, own, slot)
+    }
   }
 
   #leaves(): void {
@@ -141,33 +182,34 @@ export class Batches {
     this.#peak = this.#unanswered
   }
 
-  async #ask({ requests, steps }: Batch, slot: number): Promise<void> {
+  async #ask(
+    form: StraightForm | undefined,
+    requests: readonly WaitingRequest[],
+    slot: number,
+  ): Promise<void> {
+    let asked: DecideCall
     let reply: readonly number[]
     try {
-      reply = await this.#runner.run(
-        callToDecide(this.#programs, this.#time, requests),
-        1 + answerLength(requests),
-      )
+      asked = form === undefined ? this.#figuresCall(requests) : this.#straight.of(form, requests)
+      reply = await this.#runner.run(asked.call, asked.length)
     } catch (error) {
       if (requests.length > 1 && isParted(error)) return this.#askEach(requests, slot)
-      this.#answered(steps)
+      this.#answered(stepsOf(requests))
       for (const { reject } of requests) reject(error)
       return
     }
-    this.#answered(steps)
+    this.#answered(stepsOf(requests))
     this.#time.sync(reply[0]!)
-    let at = 1
     for (const request of requests) {
-      if (reply[at] === NO_WINDOW) this.#again(request, slot)
-      else request.resolve(outcomeOf(request.steps, reply, at))
-      at += answerLength([request])
+      const outcome = asked.outcomeOf(request.steps, request.peek, reply)
+      if (outcome === undefined) this.#again(request, slot)
+      else request.resolve(outcome)
     }
   }
 
   /** While a slot moves, two keys of it may be on two servers. Such a call runs nowhere; one of fewer keys may. */
   async #askEach(requests: readonly WaitingRequest[], slot: number): Promise<void> {
-    const batches = requests.map((request) => ({ requests: [request], steps: request.steps.length }))
-    await Promise.all(batches.map((batch) => this.#ask(batch, slot)))
+    await Promise.all(requests.map((request) => this.#ask(request.form, [request], slot)))
   }
 
   #again(request: WaitingRequest, slot: number): void {
@@ -183,44 +225,42 @@ function isParted(error: unknown): boolean {
   )
 }
 
-/** Integers that answer requests. */
-function answerLength(requests: readonly StepsRequest[]): number {
-  let length = 0
-  for (const { names } of requests) {
-    for (let i = 0; i < names.length; i++)
-      length += names[i]!.block === undefined ? FIGURES_PER_STEP : FIGURES_PER_STEP + 1
-  }
-  return length
+function stepsOf(requests: readonly StepsRequest[]): number {
+  return requests.reduce((sum, { steps }) => sum + steps.length, 0)
 }
 
-function outcomeOf(steps: readonly Step[], reply: readonly number[], from: number): Outcome {
-  const at = reply[0]!
-  const figures: Figures[] = new Array(steps.length)
-  const reading = newSlot()
-  let instants: number[] | undefined
-  let n = from
-  for (let i = 0; i < steps.length; i++) {
-    const { rule, phase = 0 } = steps[i]!
-    const retry = never(reply[n + 1]!)
-    reading.left = reply[n]!
-    reading.allowed = retry === 0
-    reading.delay = never(reply[n + 4]!)
-    reading.ticks = reply[n + 5]! - phase
-    reading.now = inUnits(rule.plan, reading.ticks)
-    const instant = chargeInstant(rule.plan, reading) + phase
-    if (instant > at) {
-      instants ??= new Array(steps.length).fill(at)
-      instants[i] = instant
+type FormGroup = readonly [form: StraightForm | undefined, requests: readonly WaitingRequest[]]
+
+/**
+ * Requests of one form travel together, and all whose form no other has. What one state is asked is decided in the order
+ * in which it was asked: where forms share a state, one call decides all.
+ */
+function partsOf(requests: readonly WaitingRequest[]): readonly FormGroup[] {
+  const first = requests[0]!.form
+  if (requests.every(({ form }) => form === first)) return [[first, requests]]
+  const counts = new Map<StraightForm | undefined, number>()
+  for (const { form } of requests) counts.set(form, (counts.get(form) ?? 0) + 1)
+  const parts = new Map<StraightForm | undefined, WaitingRequest[]>()
+  for (const request of requests) {
+    const form = counts.get(request.form) === 1 ? undefined : request.form
+    const part = parts.get(form)
+    if (part === undefined) parts.set(form, [request])
+    else part.push(request)
+  }
+  if (shareStates(parts.values())) return [[undefined, requests]]
+  return [...parts].map(([form, own]) => [own.length === 1 ? own[0]!.form : form, own])
+}
+
+function shareStates(parts: Iterable<readonly StepsRequest[]>): boolean {
+  const owners = new Map<string, readonly StepsRequest[]>()
+  for (const part of parts) {
+    for (const { steps } of part) {
+      for (const { rule, key } of steps) {
+        const name = stateText(rule.namespace, rule.plan, key)
+        if ((owners.get(name) ?? part) !== part) return true
+        owners.set(name, part)
+      }
     }
-    const own = figuresFrom(rule.plan, reading, retry, never(reply[n + 2]!), never(reply[n + 3]!))
-    n += FIGURES_PER_STEP
-    const blocked = rule.block === undefined ? 0 : reply[n++]!
-    figures[i] = blocked > 0 ? underBlock(own, blocked) : own
   }
-  const outcome = { allowed: admitted(steps, figures), at, figures }
-  return instants === undefined ? outcome : { ...outcome, instants }
-}
-
-function never(units: number): number {
-  return units < 0 ? Number.POSITIVE_INFINITY : units
+  return false
 }

@@ -1,22 +1,33 @@
 import type { Plan } from '../../core/decide/algorithm.ts'
 import type { BlockPlan } from '../../core/decide/block/block.ts'
-import type { Charge, Once, Step } from '../store.ts'
+import type { Charge, Once, Outcome, Step } from '../store.ts'
 import { type LuaPrograms, withPower } from './lua-programs.ts'
-import type { StateNames } from './names.ts'
+import type { Names } from './names.ts'
 import type { Script, Task } from './script.ts'
 import type { StoreTime } from './store-time.ts'
 
-/** A script and what EVAL and EVALSHA take after it. */
+/** A script, and the command that runs it: `EVALSHA`, its name, the number of keys, the keys, and its arguments. */
 export interface Call {
   readonly script: Script
-  readonly args: readonly string[]
+  readonly command: string[]
 }
 
-/** One request, and the names of each step's states. */
+/** What a store was asked about one request. */
 export interface StepsRequest {
   readonly steps: readonly Step[]
-  readonly names: readonly StateNames[]
   readonly peek: boolean
+}
+
+/** A call that decides requests, and how its reply is read. */
+export interface DecideCall {
+  readonly call: Call
+  /** Integers of the reply; the first is the time. */
+  readonly length: number
+  /**
+   * What a request is answered. To be asked for each request once, in order, and without waiting between them.
+   * @returns `undefined` where no window of a calendar held the time: it was not charged
+   */
+  outcomeOf(steps: readonly Step[], peek: boolean, reply: readonly number[]): Outcome | undefined
 }
 
 const ROLES = { enforce: 0, quota: 1, shadow: 2, deprioritize: 2 } as const
@@ -28,16 +39,18 @@ const BLOCKING = 16
 export function callToDecide(
   programs: LuaPrograms,
   time: StoreTime,
+  names: Names,
   requests: readonly StepsRequest[],
 ): Call {
   const [first] = requests
-  if (requests.length === 1 && first!.steps.length === 1 && first!.names[0]!.block === undefined)
-    return callToDecideOne(programs, time, first!)
+  const [{ rule }] = first!.steps as [Step]
+  if (requests.length === 1 && first!.steps.length === 1 && !rule.block && programs.isLong(rule.plan))
+    return callToDecideOne(programs, time, names, first!)
   const draft = new Draft(programs, time)
   const places: { readonly key: number; readonly part: number; readonly block: number }[] = []
-  for (const { steps, names, peek } of requests) {
+  for (const { steps, peek } of requests) {
     for (let i = 0; i < steps.length; i++) {
-      const { state, block } = names[i]!
+      const { state, block } = names.of(steps[i]!)
       places.push({
         key: draft.key(state),
         part: draft.part(steps[i]!, peek, true),
@@ -57,18 +70,23 @@ export function callToDecide(
       if (block >= 0) words.push(String(block))
     }
   }
-  const isOne = n === requests.length // each has a step, so none has another
-  return draft.call('decide', words, isOne)
+  return draft.call('decide', words)
 }
 
-function callToDecideOne(programs: LuaPrograms, time: StoreTime, { steps, names, peek }: StepsRequest): Call {
+function callToDecideOne(
+  programs: LuaPrograms,
+  time: StoreTime,
+  names: Names,
+  { steps, peek }: StepsRequest,
+): Call {
   const { rule, cost, phase = 0, chargeId = 0 } = steps[0]!
   const { twin, words, own } = programs.written(rule.plan, time.now())
-  const args = ['1', names[0]!.state, time.word(), peek ? '0' : '1']
-  if (own === undefined) args.push(...words)
-  args.push(String(cost))
-  if (phase !== 0 || chargeId !== 0) args.push(String(phase), String(chargeId))
-  return { script: own ?? programs.scriptOfOne(twin), args }
+  const script = own ?? programs.scriptOfOne(twin)
+  const command = ['EVALSHA', script.sha, '1', names.of(steps[0]!).state, time.word(), peek ? '0' : '1']
+  if (own === undefined) command.push(...words)
+  command.push(String(cost))
+  if (phase !== 0 || chargeId !== 0) command.push(String(phase), String(chargeId))
+  return { script, command }
 }
 
 /** Charges to correct, as settle.lua.ts reads them. `names`: of each charge's state, and then of what remembers `once`. */
@@ -92,10 +110,11 @@ export function callToSettle(
 
 /** A block to set for so many microseconds, or to end (0). */
 export function callToBlock(programs: LuaPrograms, time: StoreTime, name: string, ticks: number): Call {
-  return {
-    script: programs.scriptOfBlock(),
-    args: ['1', name, time.word(), String(ticks)],
-  }
+  return callOf(programs.scriptOfBlock(), [name], [time.word(), String(ticks)])
+}
+
+export function callOf(script: Script, keys: readonly string[], words: readonly string[]): Call {
+  return { script, command: ['EVALSHA', script.sha, String(keys.length), ...keys, ...words] }
 }
 
 /** A part of a call: a rule in a mode. */
@@ -153,12 +172,9 @@ class Draft {
     return key * this.#parts.length + part
   }
 
-  /** @param ones whether no request has more than one step */
-  call(task: Task, words: readonly string[], ones = false): Call {
+  call(task: Task, words: readonly string[]): Call {
     const head = [this.#time.word(), String(this.#parts.length)]
-    return {
-      script: (ones && this.#programs.scriptOfMany(this.#needs)) || this.#programs.script(task, this.#needs),
-      args: [String(this.#keys.size), ...this.#keys.keys(), ...head, ...this.#words, ...words],
-    }
+    const script = this.#programs.script(task, this.#needs)
+    return callOf(script, [...this.#keys.keys()], [...head, ...this.#words, ...words])
   }
 }

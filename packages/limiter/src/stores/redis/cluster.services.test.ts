@@ -17,9 +17,10 @@ import {
   startCluster,
 } from './cluster.test-support.ts'
 import { Load } from './load.test-support.ts'
-import { slotOf } from './names.ts'
+import { Names } from './names.ts'
 
 const VECTORS = new URL('../../../../conformance/vectors/', import.meta.url)
+const slotOf = (state: { readonly key: string }): number => new Names('sluice').slotOf(state)
 const PATIENCE = { timeout: 60_000, interval: 20 }
 
 let cluster: RedisCluster

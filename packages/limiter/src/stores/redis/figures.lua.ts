@@ -10,7 +10,7 @@ local at = args[1] == '' and clock or args[1] + 0`
 /**
  * Makes `till` of `now`, `pause` and `phase`: when a state may be dropped, in ms since the epoch: never early, and where
  * nothing refills it, after 100 years. Under a clock that is not the server's nothing may expire before the run is over: a
- * day. It is text, as %.0f would write it in three times the time.
+ * day.
  */
 export const tillLua = `
 local till = floor(clock / 1000)
@@ -21,8 +21,10 @@ else
   till = (now + pause) * p.unit + phase
   till = till < MAX and ceilDiv(till, 1000) or latest
   if till > latest then till = latest elseif till < soonest then till = soonest end
-end
-till = format('%d%06d', floor(till / 1000000), till % 1000000)`
+end`
+
+/** `till` as text, as %.0f would write it in three times the time. */
+export const tillTextLua = "format('%d%06d', floor(till / 1000000), till % 1000000)"
 
 /** How integers are written that a client may read wrongly. */
 export const exactLua = `
@@ -48,7 +50,7 @@ local function instants(p, c, phase)
   return inUnits(p, c[1] - phase), inUnits(p, used - phase), used
 end
 local function expiry(p, now, pause, phase)${tillLua}
-  return till
+  return ${tillTextLua}
 end${exactLua}
 -- Remaining, retry, more and reset as the reply says them, and the wait until the state equals none.
 local function figures(left, wait, p, c, last, now, cost, ok)

@@ -1,24 +1,21 @@
 import type { Plan } from '../../core/decide/algorithm.ts'
 import type { Twin } from '../../core/decide/twin.ts'
 import { twins } from '../../core/decide/twins.ts'
-import { type Script, scriptOf, scriptOfBlock, scriptOfMany, scriptOfOne, type Task } from './script.ts'
+import { type Script, scriptOf, scriptOfBlock, scriptOfOne, type Task } from './script.ts'
 
 /** A plan as scripts read it. */
 export interface WrittenPlan {
   /** The number of its twin, from 1. */
   readonly twin: number
   readonly words: readonly string[]
-  /** Decides a request of one step by this plan, without being sent its words. */
+  /** As `scriptOfOne`, without being sent the words. */
   readonly own: Script | undefined
   /** It holds while the time is from `from` up to `to`, in microseconds. */
   readonly from: number
   readonly to: number
 }
 
-/**
- * Plans that get a script of their own: half the words of a call, and a sixth of the server's time for it. A server keeps
- * every script (3 kB) until it is restarted, so not each of thousands of plans may have one.
- */
+/** Plans that get a script of their own, as in straight-forms.ts. */
 const MOST_OWN_SCRIPTS = 64
 
 /** Writes plans down for scripts, and knows the scripts for their twins. Each is made once. */
@@ -31,6 +28,11 @@ export class LuaPrograms {
   /** Whether scripts can decide by the plan's algorithm. Where they cannot, states are swapped (states-by-swap.ts). */
   has({ algorithm }: Plan): boolean {
     return twins.has(algorithm)
+  }
+
+  /** Whether states of this plan are a log or slots. */
+  isLong({ algorithm }: Plan): boolean {
+    return twins.get(algorithm)!.keeps !== 'cells'
   }
 
   /** Whether a step of this plan carries its charge's id. */
@@ -57,17 +59,9 @@ export class LuaPrograms {
     })
   }
 
-  /** The script that decides a request of one step without a block. */
+  /** The script that decides a request of one step without a block whose state is a log or slots. */
   scriptOfOne(twin: number): Script {
     return this.#script(`one ${twin}`, () => scriptOfOne(this.#twins[twin - 1]!))
-  }
-
-  /** The script that decides several such requests of one twin; absent where that keeps more than cells. */
-  scriptOfMany(needs: number): Script | undefined {
-    const i = this.#twins.findIndex((_, number) => 2 ** (number + 1) === needs)
-    const twin = this.#twins[i]
-    if (twin?.keeps !== 'cells') return undefined
-    return this.#script(`many ${i}`, () => scriptOfMany(twin))
   }
 
   scriptOfBlock(): Script {
@@ -100,7 +94,7 @@ export class LuaPrograms {
     return {
       twin: this.#twins.indexOf(twin) + 1,
       words,
-      own: timed ? undefined : this.#ownScript(twin, words),
+      own: twin.keeps === 'cells' ? undefined : this.#ownScript(twin, words),
       from: timed ? extras[2]! : Number.NEGATIVE_INFINITY,
       to: timed ? extras[3]! : Number.POSITIVE_INFINITY,
     }

@@ -1,6 +1,6 @@
 import type { Rule } from '../../core/decide/rule.ts'
 import { ConfigError } from '../../core/errors.ts'
-import { sha256 } from '../../core/identify/keyed-hash.ts'
+import { TextHash } from '../../core/identify/sha-256.ts'
 import type { StateName } from '../store.ts'
 
 /** Names in Redis of what a step charges, and of its rule's block. */
@@ -20,6 +20,10 @@ const LONGEST_PREFIX = 64
 export class Names {
   readonly #prefix: string
   readonly #rules = new WeakMap<Rule, StateNames>()
+  readonly #hash = new TextHash()
+  /** The steps of a request mostly have one key. */
+  #lastKey = ''
+  #lastStart: string
 
   /** @throws ConfigError */
   constructor(prefix: string) {
@@ -29,65 +33,104 @@ export class Names {
       )
     }
     this.#prefix = prefix
+    this.#lastStart = `${prefix}:{${this.#digest('')}}:`
   }
 
   of({ rule, key }: StateName): StateNames {
-    let known = this.#rules.get(rule)
-    if (known === undefined) {
-      const { namespace, plan, block } = rule
-      known = { state: idOf(namespace, plan.kind), block: block && idOf(namespace, block.kind) }
-      this.#rules.set(rule, known)
+    const ends = this.#endsOf(rule)
+    const start = this.#startOf(key)
+    return { state: start + ends.state, block: ends.block && start + ends.block }
+  }
+
+  /** The name of what a step charges. */
+  state(rule: Rule, key: string): string {
+    return this.#startOf(key) + this.#endsOf(rule).state
+  }
+
+  /** How the names of a key's states begin. */
+  #startOf(key: string): string {
+    if (key === this.#lastKey) return this.#lastStart
+    this.#lastStart = `${this.#prefix}:{${this.#digest(key)}}:`
+    this.#lastKey = key
+    return this.#lastStart
+  }
+
+  /** How the names of a rule's states end. */
+  #endsOf(rule: Rule): StateNames {
+    const known = this.#rules.get(rule)
+    if (known !== undefined) return known
+    const { namespace, plan, block } = rule
+    const ends = {
+      state: this.#idOf(namespace, plan.kind),
+      block: block && this.#idOf(namespace, block.kind),
     }
-    const start = `${this.#prefix}:{${tagOf({ key })}}:`
-    return { state: start + known.state, block: known.block && start + known.block }
+    this.#rules.set(rule, ends)
+    return ends
   }
 
   /** The name of one state. */
   one(namespace: string, kind: string, key: string): string {
-    return `${this.#prefix}:{${tagOf({ key })}}:${idOf(namespace, kind)}`
+    return this.#startOf(key) + this.#idOf(namespace, kind)
   }
 
   /** What remembers a settlement; with `state`, in the slot of that. */
   once(id: string, state?: StateName): string {
-    return `${this.#prefix}:${state === undefined ? '' : `{${tagOf(state)}}:`}once:${digest(id, 22)}`
+    const start = state === undefined ? `${this.#prefix}:` : this.#startOf(state.key)
+    return `${start}once:${this.#digest(id)}`
+  }
+
+  /** The slot of a state in a Redis cluster: CRC-16 (polynomial 0x1021, from 0) of its tag, modulo 16384. */
+  slotOf({ key }: Pick<StateName, 'key'>): number {
+    const start = this.#startOf(key)
+    let crc = 0
+    for (let i = this.#prefix.length + 2; i < start.length - 2; i++) {
+      crc ^= start.charCodeAt(i) << 8
+      for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1) & 0xffff
+    }
+    return crc & 16_383
+  }
+
+  #idOf(namespace: string, kind: string): string {
+    return this.#digest(`${namespace.length}:${namespace}${kind}`).slice(0, 11)
+  }
+
+  /** 128 bits of the hash in base64url (RFC 4648). One call makes a flat text, where adding up digits makes 22. */
+  #digest(text: string): string {
+    const hash = this.#hash.of(text)
+    const [a, b, c, d, e] = [hash[0]!, hash[1]!, hash[2]!, hash[3]!, hash[4]!]
+    return String.fromCharCode(
+      digit(a >>> 26),
+      digit(a >>> 20),
+      digit(a >>> 14),
+      digit(a >>> 8),
+      digit(a >>> 2),
+      digit((a << 4) | (b >>> 28)),
+      digit(b >>> 22),
+      digit(b >>> 16),
+      digit(b >>> 10),
+      digit(b >>> 4),
+      digit((b << 2) | (c >>> 30)),
+      digit(c >>> 24),
+      digit(c >>> 18),
+      digit(c >>> 12),
+      digit(c >>> 6),
+      digit(c),
+      digit(d >>> 26),
+      digit(d >>> 20),
+      digit(d >>> 14),
+      digit(d >>> 8),
+      digit(d >>> 2),
+      digit((d << 4) | (e >>> 28)),
+    )
   }
 }
 
-function idOf(namespace: string, kind: string): string {
-  return digest(`${namespace.length}:${namespace}${kind}`, 11)
-}
+const DIGITS = /* @__PURE__ */ Uint8Array.from(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_',
+  (digit) => digit.charCodeAt(0),
+)
 
-/** The slot of a state in a Redis cluster: CRC-16 (polynomial 0x1021, from 0) of its tag, modulo 16384. */
-export function slotOf(state: Pick<StateName, 'key'>): number {
-  const tag = tagOf(state)
-  let crc = 0
-  for (let i = 0; i < tag.length; i++) {
-    crc ^= tag.charCodeAt(i) << 8
-    for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1) & 0xffff
-  }
-  return crc & 16_383
-}
-
-function tagOf({ key }: Pick<StateName, 'key'>): string {
-  return digest(key, 22)
-}
-
-/** Of base64url (RFC 4648). */
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-
-/** Over UTF-16: in UTF-8 all lone surrogates would be one character. */
-function digest(text: string, length: number): string {
-  const bytes = new Uint8Array(text.length * 2)
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    bytes[i * 2] = unit
-    bytes[i * 2 + 1] = unit >> 8
-  }
-  const hash = sha256(bytes)
-  let name = ''
-  for (let i = 0; name.length < length; i += 3) {
-    const bits = (hash[i]! << 16) | (hash[i + 1]! << 8) | hash[i + 2]!
-    name += DIGITS[bits >> 18]! + DIGITS[(bits >> 12) & 63]! + DIGITS[(bits >> 6) & 63]! + DIGITS[bits & 63]!
-  }
-  return name.slice(0, length)
+/** The code of the digit for the lowest 6 bits. */
+function digit(bits: number): number {
+  return DIGITS[bits & 63]!
 }

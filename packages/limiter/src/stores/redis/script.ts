@@ -3,7 +3,8 @@ import { parameters, type Twin } from '../../core/decide/twin.ts'
 import { blocksLua, noBlocksLua, setBlockLua } from './block.lua.ts'
 import { cellsLua } from './cells.lua.ts'
 import { decideLua } from './decide.lua.ts'
-import { decideManyLua, decideOneLua } from './decide-one.lua.ts'
+import { decideOneLua } from './decide-one.lua.ts'
+import { decideStraightLua, type StraightStep } from './decide-straight.lua.ts'
 import { figuresLua, timeLua } from './figures.lua.ts'
 import { logLua } from './log.lua.ts'
 import { partsLua } from './parts.lua.ts'
@@ -83,19 +84,18 @@ export function scriptToSwap(): Script {
 }
 
 /**
- * The script for a request of one step without a block.
+ * The script for a request of one step without a block whose state is a log or slots.
  * @param words of the plan that it alone is for; without them a call brings them
  */
 export function scriptOfOne(twin: Twin, words?: readonly string[]): Script {
-  const keeper = twin.keeps === 'cells' ? [] : [KEEPERS[twin.keeps]]
   return named([
-    withoutUnused([WORDS, integersLua, ...keeper, timeLua, decideOneLua(twin, words)].join('\n')),
+    withoutUnused([WORDS, integersLua, KEEPERS[twin.keeps], timeLua, decideOneLua(twin, words)].join('\n')),
   ])
 }
 
-/** The script for several of those, of one twin that keeps cells. */
-export function scriptOfMany(twin: Twin): Script {
-  return named([withoutUnused([WORDS, integersLua, timeLua, decideManyLua(twin)].join('\n'))])
+/** The script for requests that all have these steps. */
+export function scriptOfStraight(steps: readonly StraightStep[], peek: boolean): Script {
+  return named([withoutUnused([WORDS, integersLua, timeLua, decideStraightLua(steps, peek)].join('\n'))])
 }
 
 function fieldsOf({ keeps, size = 0, extraCount = 0 }: Twin): readonly string[] {

@@ -7,9 +7,10 @@ import { RedisStore } from '../redis.ts'
 import type { Outcome, Step } from '../store.ts'
 import type { RedisClient } from './client.ts'
 import { type RedisCluster, startCluster } from './cluster.test-support.ts'
-import { Names, slotOf } from './names.ts'
+import { Names } from './names.ts'
 import { per90d, stepOf } from './steps.test-support.ts'
 
+const names = new Names('sluice')
 let cluster: RedisCluster
 const closing: (() => unknown)[] = []
 
@@ -39,16 +40,16 @@ const clients: Readonly<Record<string, (port: number) => Promise<RedisClient>>> 
 /** Two keys whose states live on different nodes. */
 function apart(): [string, string] {
   const keys = Array.from({ length: 100 }, () => crypto.randomUUID())
-  const half = (key: string): boolean => slotOf({ key }) < 8_192
+  const half = (key: string): boolean => names.slotOf({ key }) < 8_192
   return [keys.find(half)!, keys.find((key) => !half(key))!]
 }
 
-describe('slotOf', () => {
+describe('the slot of a state', () => {
   it('is what a cluster says', async () => {
     for (const step of [stepOf(per90d(1)), stepOf(per90d(1), { key: '' })]) {
-      const { state } = new Names('sluice').of(step)
+      const { state } = names.of(step)
       const slot = await cluster.nodes[0]!.admin.call('CLUSTER', 'KEYSLOT', state)
-      expect(slotOf(step)).toBe(slot)
+      expect(names.slotOf(step)).toBe(slot)
     }
   })
 })
@@ -121,7 +122,7 @@ describe.each(Object.entries(clients))('A request over two nodes of a cluster, b
     const [wide, narrow] = two()
     const plan = planOf({ algorithm: 'sliding-window-log', limit: 1, period: '90s' })
     const log = stepOf(plan, { key: narrow.key })
-    const name = new Names('sluice').of(log).state
+    const name = names.of(log).state
     await cluster.nodes[1]!.admin.rpush(name, 'not ours')
     await expect(store.decide([wide, log], false)).rejects.toThrow('WRONGTYPE')
     await cluster.nodes[1]!.admin.del(name)

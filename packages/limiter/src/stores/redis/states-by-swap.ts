@@ -2,6 +2,7 @@ import { LoadedStates, statesOf } from '../../core/decide/loaded-states.ts'
 import { correct, run, type States } from '../../core/decide/run.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { Charge, Once, Outcome, StateName, Step } from '../store.ts'
+import { callOf } from './call.ts'
 import type { Names } from './names.ts'
 import type { ScriptRunner } from './runner.ts'
 import { type Script, scriptToRead, scriptToSwap } from './script.ts'
@@ -62,8 +63,8 @@ export class StatesBySwap {
     const refs = statesOf(steps)
     const names = refs.map(({ namespace, plan, key }) => this.#names.one(namespace, plan.kind, key))
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const args = [String(names.length), ...names, this.#time.word()]
-      const [time, ...texts] = await this.#runner.texts({ script: this.#read, args }, names.length + 1)
+      const call = callOf(this.#read, names, [this.#time.word()])
+      const [time, ...texts] = await this.#runner.texts(call, names.length + 1)
       const at = Number(time)
       this.#time.sync(at)
       const states = new LoadedStates(refs, texts.map(integersOf))
@@ -75,13 +76,8 @@ export class StatesBySwap {
       if (changes.length === 0 && once === undefined) return result
       const keys = once === undefined ? names : [...names, onceName]
       const over = once === undefined ? '' : String(once.until)
-      const [, done] = await this.#runner.run(
-        {
-          script: this.#swap,
-          args: [String(keys.length), ...keys, this.#time.word(), over, ...texts, ...changes],
-        },
-        2,
-      )
+      const words = [this.#time.word(), over, ...texts, ...changes]
+      const [, done] = await this.#runner.run(callOf(this.#swap, keys, words), 2)
       if (done === SPENT) return undefined
       if (done === 1) return result
     }

@@ -1,19 +1,20 @@
 import { parameters, type Twin } from '../../core/decide/twin.ts'
 
 /**
- * A twin for scripts that know one plan and one state at a time: its fields are the local variables `p_limit`, `p_1`…,
- * a cell is `c_2`, and no function takes `p` or `c`. A table of fields costs a look-up for each use, and in a state
- * that is one string nothing else needs a table: this takes a third off the server's time for a decision.
+ * A twin for scripts that know which plans they decide by: the fields of the plan of step 1 are the local variables
+ * `p1_limit`, `p1_1`…, a cell of its state is `c1_2`, and no function takes `p` or `c`. A table of fields costs a look-up
+ * for each use, and in a state that is one string nothing else needs a table: this takes a third off the server's time
+ * for a decision.
  *
  * The same text either way, so what a twin says in one form it says in the other. It must name what it uses: `c[2]`,
  * never `c[i]`.
  */
-export function straight(text: string, { keeps }: Twin): string {
+export function straight(text: string, { keeps }: Twin, step = 1): string {
   const named = withoutDivisions(text)
-    .replace(/\bp\.(\w+)/g, 'p_$1')
-    .replace(/\bp\[(\d)\]/g, 'p_$1')
+    .replace(/\bp\.(\w+)/g, `p${step}_$1`)
+    .replace(/\bp\[(\d)\]/g, `p${step}_$1`)
   if (keeps !== 'cells') return named.replace(/\(p(?:, |(?=\)))/g, '(')
-  return named.replace(/\bc\[(\d)\]/g, 'c_$1').replace(/\((?:p, c|p|c)(?:, |(?=\)))/g, '(')
+  return named.replace(/\bc\[(\d)\]/g, `c${step}_$1`).replace(/\((?:p, c|p|c)(?:, |(?=\)))/g, '(')
 }
 
 /** The functions of integers.lua.ts are calls of `floor` and `ceil`, which can stand where they are called. */
@@ -44,19 +45,39 @@ export function withoutUnused(text: string): string {
 }
 
 /** The names of a plan's fields, in the order in which calls bring them. */
-export function planNames({ extraCount = 0 }: Twin): readonly string[] {
-  const common = ['capacity', 'limit', 'period', 'unit', 'ceiling'].map((name) => `p_${name}`)
-  return [...common, ...Array.from({ length: extraCount }, (_, i) => `p_${i + 1}`)]
+export function planNames({ extraCount = 0 }: Twin, step = 1): readonly string[] {
+  const common = ['capacity', 'limit', 'period', 'unit', 'ceiling'].map((name) => `p${step}_${name}`)
+  return [...common, ...Array.from({ length: extraCount }, (_, i) => `p${step}_${i + 1}`)]
 }
 
-export function cellNames({ size = 0 }: Twin): readonly string[] {
-  return Array.from({ length: size }, (_, i) => `c_${i + 1}`)
+export function cellNames({ size = 0 }: Twin, step = 1): readonly string[] {
+  return Array.from({ length: size }, (_, i) => `c${step}_${i + 1}`)
 }
 
-/** The functions of a twin, for a decision. */
-export function straightFunctions(twin: Twin): string {
-  const bodies = (['remaining', 'wait', 'charge', 'delay', 'idle', 'noWindow'] as const).flatMap((name) =>
+/** A body of a twin that decisions need. */
+type DecideBody = 'remaining' | 'wait' | 'charge' | 'idle' | 'noWindow'
+
+/** A twin's own functions, and bodies of it as functions, each with the step's number after its name: `wait1`. */
+export function straightFunctions(twin: Twin, bodies: readonly DecideBody[], step = 1): string {
+  const own = bodies.flatMap((name) =>
     twin[name] === undefined ? [] : [`local function ${name}(${parameters[name]})\n${twin[name]}\nend`],
   )
-  return straight([twin.locals ?? '', ...bodies].join('\n'), twin)
+  const text = [twin.locals ?? '', ...own, ''].join('\n')
+  return straight(numbered(text, text, step), twin, step)
+}
+
+/**
+ * A body where it would be called, which saves the server a function: it finds its parameters in variables of their
+ * names, and puts what it returns into `into`. It must have no loop.
+ */
+export function inlined(twin: Twin, name: DecideBody, into: string, step: number): string {
+  const body = twin[name]!.replace(/\breturn\b(.*?)(?= end\b|$)/gm, `${into} =$1 break`)
+  return straight(numbered(`repeat\n${body}\nuntil true`, twin.locals ?? '', step), twin, step)
+}
+
+/** Puts the step's number after the names of the functions that `functions` has, wherever `text` names them. */
+function numbered(text: string, functions: string, step: number): string {
+  const names = [...functions.matchAll(/^local function (\w+)/gm)].map(([, name]) => name)
+  if (names.length === 0) return text
+  return text.replace(new RegExp(`(?<![.\\w])(?:${names.join('|')})\\b`, 'g'), `$&${step}`)
 }

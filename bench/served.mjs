@@ -1,0 +1,64 @@
+// Servers that are asked by others: `sluice serve`, or what answers the same and decides nothing; and how they are asked.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cpuOf } from './cpu.mjs'
+
+const SLUICE = new URL('../packages/cli/bin/sluice.js', import.meta.url).pathname
+const BARE = new URL('./bare-server.mjs', import.meta.url).pathname
+const ANYWHERE = '127.0.0.1:0'
+const QUIET = ['--http', ANYWHERE, '--admin', ANYWHERE, '--log-level', 'silent']
+
+/** @param candidate `sluice serve`, or one of bare-server.mjs */
+export async function served(candidate, rules, more = []) {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  const file = join(folder, 'rules.yaml')
+  writeFileSync(file, rules)
+  const words = candidate === 'sluice serve' ? [SLUICE, 'serve', file, ...QUIET, ...more] : [BARE, candidate]
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const addresses = /(?:for Envoy at |http:\/\/)[\d.]+:\d/
+  let text = ''
+  while (!addresses.test(text)) text += (await once(child.stderr, 'data'))[0]
+  child.stderr.resume()
+  return {
+    pid: child.pid,
+    text,
+    stop() {
+      child.kill('SIGKILL')
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+/**
+ * Asks a server in turn over so many lines: microseconds of its CPU for a question, questions a second, and waits in
+ * milliseconds.
+ * @param ask asks once, by number; rejects unless it was answered as it should be
+ * @param each questions that are asked at once
+ */
+export async function measured(pid, lines, count, ask, each = 1) {
+  const waits = []
+  let next = 0
+  const asked = async (end) => {
+    const worker = async () => {
+      while (next < end) {
+        const began = performance.now()
+        await ask(next++)
+        waits.push(performance.now() - began)
+      }
+    }
+    await Promise.all(Array.from({ length: lines }, worker))
+  }
+  await asked(count)
+  waits.length = 0
+  const [cpu, time, first] = [cpuOf(pid), performance.now(), next]
+  await asked(2 * count)
+  const questions = (next - first) * each
+  const us = (cpuOf(pid) - cpu) / questions
+  const rate = (questions / (performance.now() - time)) * 1_000
+  waits.sort((a, b) => a - b)
+  const at = (share) => waits[Math.floor(waits.length * share)]
+  return { us, rate, p50: at(0.5), p99: at(0.99), p999: at(0.999) }
+}
