@@ -11,6 +11,7 @@ import { quantile } from './rounds.mjs'
 const SUBJECTS = [
   'in-process',
   'scale',
+  'growth',
   'redis',
   'http',
   'grpc',

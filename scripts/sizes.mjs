@@ -19,21 +19,22 @@ const BUDGETS = {
         22_800,
         { edge: ['createLimiter', 'gcra', 'ipKey'], 'edge/hono': ['rateLimit'] },
       ],
-      '. : createLimiter': [23_400, { '': ['createLimiter'] }],
-      'stores/memory: MemoryStore': [10_500, { 'stores/memory': ['MemoryStore'] }],
+      '. : createLimiter': [25_800, { '': ['createLimiter'] }],
+      'stores/memory: MemoryStore': [12_700, { 'stores/memory': ['MemoryStore'] }],
       'stores/redis: RedisStore': [29_400, { 'stores/redis': ['RedisStore'] }],
       'queue: createQueue': [8_000, { queue: ['createQueue'] }],
       'pipeline: createPipeline': [21_500, { pipeline: ['createPipeline'] }],
-      'adapters/hono: rateLimit': [46_500, { 'adapters/hono': ['rateLimit'] }],
-      'adapters/fetch: rateLimit': [46_500, { 'adapters/fetch': ['rateLimit'] }],
-      'adapters/express: rateLimit': [46_500, { 'adapters/express': ['rateLimit'] }],
+      'adapters/hono: rateLimit': [49_000, { 'adapters/hono': ['rateLimit'] }],
+      'adapters/fetch: rateLimit': [49_000, { 'adapters/fetch': ['rateLimit'] }],
+      'adapters/express: rateLimit': [49_000, { 'adapters/express': ['rateLimit'] }],
     },
     // Raised by 30 kB for what came after the first budget: limits that are assigned to proxies, network rules, figures
     // that are not known, and offenders; and for what is quicker: `allow`, decisions of one step, wildcards by index; and by 20 kB for channels and the
     // table of offenders' keys; by 30 kB for queues with priorities and fair turns; by 17 kB for
     // scripts of Redis that are written for lists of rules, algorithms that answer in two calls, and decisions by several
-    // policies without an object for each.
-    unpacked: 962_000,
+    // policies without an object for each. Bundles with MemoryStore are 2.5 kB larger for tables that grow in small steps,
+    // with a quarter to a seventh of the memory.
+    unpacked: 990_000,
   },
   client: {
     bundles: {

@@ -8,9 +8,9 @@ import { block, correct, NO_CELLS, run } from '../core/decide/run.ts'
 import { ShortDecisions } from '../core/decide/short-decision.ts'
 import { checkOptions, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
 import { byteCheck, byteCount } from './memory/byte-count.ts'
-import { type MemorySlot, MemoryStates } from './memory/memory-states.ts'
+import { MemoryStates } from './memory/memory-states.ts'
 import { SpentIds } from './memory/spent-ids.ts'
-import { Budget } from './memory/state-table.ts'
+import { Budget, type MemorySlot } from './memory/state-table.ts'
 import type { Charge, Once, Outcome, StateName, Step, Store } from './store.ts'
 
 export interface MemoryStoreOptions {
@@ -201,7 +201,7 @@ export class MemoryStore implements Store<false> {
     const isCharged = charges && slot.allowed && cost > 0
     if (isCharged) this.#makeRoom(rule, key, phase, slot)
     answerState(rule.plan, slot, cost, isCharged, chargeId)
-    if (isCharged) slot.cells[slot.offset] = slot.ticks + phase
+    if (isCharged) keepCharge(slot, phase)
   }
 
   /** After `#read`, a cost that fits. */
@@ -209,14 +209,21 @@ export class MemoryStore implements Store<false> {
     this.#makeRoom(rule, key, 0, slot)
     const { cells, offset, last, now, left } = slot
     rule.plan.algorithm.charge(rule.plan, cells, offset, last, now, cost, 0, left)
-    cells[offset] = slot.ticks
+    keepCharge(slot, 0)
   }
 
   #makeRoom({ plan, namespace }: Rule, key: string, phase: number, slot: MemorySlot): void {
-    const { cells, table } = slot
-    const isInPlace = cells !== NO_CELLS && plan.size > 0 && phase === 0 && cells !== table!.overflow
+    const { cells, version } = slot
+    const table = slot.table!
+    const isFound = cells !== NO_CELLS && version === table.version
+    const isInPlace = isFound && plan.size > 0 && phase === 0 && cells !== table.overflow
     if (!isInPlace) this.#states.place(namespace, plan, key, slot.ticks + phase, slot)
   }
+}
+
+function keepCharge(slot: MemorySlot, phase: number): void {
+  slot.cells[slot.offset] = slot.ticks + phase
+  slot.table!.keep(slot)
 }
 
 /** Steps are compared each with all: with more of them that would take longer than it saves. */

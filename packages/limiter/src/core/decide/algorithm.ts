@@ -82,6 +82,11 @@ export interface Recovery<P extends StatePlan = StatePlan> {
    * or longer.
    */
   room?(plan: P, cells: Cells, now: number): number
+  /**
+   * The state is a level (level.ts) and nothing else, and the whole quota is there when it has drained. A store may keep
+   * its second and third integer as one.
+   */
+  readonly isLevel?: true
 }
 
 /** What the rest of the house must know of an algorithm. It asks for these, and never for an algorithm by name. */

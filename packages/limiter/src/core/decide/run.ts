@@ -26,6 +26,8 @@ export interface States<S extends Slot = Slot> {
   find(namespace: string, plan: StatePlan, key: string, now: number, slot: S, phase: number): void
   /** After `find`: the same, with room for one more charge, and a new state of zeros where there is none. */
   place(namespace: string, plan: StatePlan, key: string, now: number, slot: S): void
+  /** After the integers that a slot points at were changed: for a store that keeps them in another form. */
+  keep?(slot: S): void
 }
 
 /** The integers of a key that was never seen. */
@@ -149,6 +151,7 @@ export function correct<S extends Slot>(charges: readonly Charge[], states: Stat
       const charged = Math.floor((chargedAt - phase) / plan.unit)
       const { cells, offset, last, now } = slot
       plan.algorithm.refund(plan, cells, offset, last, now, -change, charged, chargeId)
+      states.keep?.(slot)
     }
   }
 }
@@ -173,6 +176,7 @@ export function block<S extends Slot>(
   states.place(rule.namespace, rule.block, key, now, slot)
   setBlock(slot.cells, slot.offset, now, ticks)
   slot.cells[slot.offset] = now
+  states.keep?.(slot)
 }
 
 /** Whether there is no state, or one that was reset: in process its integers are 0 then. */
@@ -221,6 +225,7 @@ function charge<S extends Slot>(step: Step, cost: number, slot: S, states: State
   const left = plan.algorithm.remaining(plan, cells, offset, last, now)
   plan.algorithm.charge(plan, cells, offset, last, now, cost, chargeId, left, raises)
   cells[offset] = used
+  states.keep?.(slot)
   slot.last = now
   // What no longer fits was cut off at the ceiling.
   slot.left = cost <= left ? left - cost : plan.algorithm.remaining(plan, cells, offset, now, now)
@@ -276,6 +281,7 @@ function countRefusals<S extends Slot>(
     states.place(rule.namespace, rule.block, key, now, spare)
     countRefusal(rule.block, spare.cells, spare.offset, now)
     spare.cells[spare.offset] = now
+    states.keep?.(spare)
     counted = true
   }
   if (!counted) return

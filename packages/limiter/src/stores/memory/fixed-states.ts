@@ -1,26 +1,18 @@
 import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
+import { NO_CELLS } from '../../core/decide/run.ts'
 import type { Fingerprint } from './fingerprint.ts'
-import { type Budget, DUE_BY_KEY, KEPT_KEYS, Keeps, OVERFLOW, type StateTable } from './state-table.ts'
+import type { SlotSegment } from './segment.ts'
+import { type SlotOwner, SlotTable } from './slot-table.ts'
+import { type Budget, DUE_BY_KEY, Keeps, type MemorySlot, OVERFLOW, type StateTable } from './state-table.ts'
 
-const SMALLEST = 16
-/** At most so full: beyond it a table is replaced by a larger one. */
-const FILL = 0.75
-/** Below this it is replaced by a smaller one. */
-const SPARSE = 1 / 6
-/** Slots moved on each visit while a table is being replaced: it ends long before the new one can fill. */
-const MOVED_PER_VISIT = 16
 /** Slots looked at for a state that has expired, before a new key has to share a bucket. */
 const LOOKS_FOR_ROOM = 64
-/** In place of the last admission: this slot's state now lives in the new table. */
-const MOVED = -1
 
 /**
- * The states of one policy with a fixed number of integers: open addressing in one ArrayBuffer, a slot being a
- * fingerprint and the integers. No object and no timer for any key, and no pause: a table is replaced a few slots
- * at a time, and slots whose state has expired are reused and swept.
+ * The states of one policy with a fixed number of integers. No object and no timer for any key; states that have
+ * expired are swept.
  */
-export class FixedStates implements StateTable {
-  cells: Cells
+export class FixedStates implements StateTable, SlotOwner {
   lastPlan: StatePlan
   namespace = ''
   next: StateTable | undefined = undefined
@@ -29,14 +21,10 @@ export class FixedStates implements StateTable {
   readonly #size: number
   readonly #budget: Budget
   readonly #print: Fingerprint
-  #slots: SlotArray
-  #old: SlotArray | undefined
-  #cursor = 0
-  #count = 0
-  /** Of `#count`, those in the newer table. */
-  #placed = 0
-  /** The most of `#count` since the last sweep from end to end: a table that fills again would only shrink to grow. */
-  #peak = 0
+  readonly #table: SlotTable
+  /** Microseconds of a period where the states are levels, else 0. */
+  readonly #period: number
+  readonly #spare: Cells
   /** The largest phase of a key in a shared bucket. */
   #lag = 0
 
@@ -46,148 +34,153 @@ export class FixedStates implements StateTable {
     this.#size = plan.size
     this.#budget = budget
     this.#print = print
-    this.#slots = this.#slotsOf(SMALLEST, plan.size + 1)
-    this.cells = this.#slots.cells
+    this.#period = plan.algorithm.isLevel === true ? plan.period * plan.unit : 0
+    this.#table = new SlotTable(plan.size, this.#period, budget)
+    this.#spare = new Float64Array(plan.size)
   }
 
   get count(): number {
-    return this.#count
+    return this.#table.count
+  }
+
+  get version(): number {
+    return this.#table.version
   }
 
   get isEmpty(): boolean {
-    return this.#count === 0 && this.overflow === undefined
-  }
-
-  locate(key: string, now: number): number {
-    this.cells = this.#slots.cells
-    if (this.#count === 0 && this.overflow === undefined) return -1
-    this.#print.of(key)
-    const { high, low } = this.#print
-    if (this.#old !== undefined) this.#move(MOVED_PER_VISIT, now)
-    const at = probe(this.#slots, high, low)
-    if (at >= 0) return at
-    if (this.#old !== undefined) {
-      const from = probe(this.#old, high, low)
-      if (from >= 0 && this.#old.cells[from] !== MOVED) return this.#moveOne(this.#old, from, now)
-    }
-    return this.overflow === undefined ? -1 : this.#sharedAt(low, now)
-  }
-
-  place(key: string, now: number, phase: number): number {
-    if (phase > 0 && !this.#keepsPhases(this.#slots)) this.#replace(now, this.#slots.stride + 1)
-    let at = this.locate(key, now)
-    if (at < 0) {
-      this.#print.of(key)
-      at = this.#added(this.#print.high, this.#print.low, now)
-    }
-    if (at < 0 || this.cells === this.overflow) return this.#share(this.#print.low, phase)
-    if (this.#keepsPhases(this.#slots)) this.cells[at + this.#size] = phase
-    return at
+    return this.#table.count === 0 && this.overflow === undefined
   }
 
   get isAtEnd(): boolean {
-    return this.#cursor === 0 && this.#old === undefined
+    return this.#table.isAtEnd
+  }
+
+  find(key: string, now: number, slot: MemorySlot): void {
+    const table = this.#table
+    slot.table = this
+    slot.cells = NO_CELLS
+    slot.offset = 0
+    if (table.count === 0 && this.overflow === undefined) return
+    const print = this.#print
+    print.of(key)
+    if (table.find(print.high, print.low)) this.#point(slot)
+    else if (this.overflow !== undefined) this.#findShared(now, slot)
+  }
+
+  place(key: string, now: number, slot: MemorySlot): void {
+    this.#print.of(key)
+    const isMissed = this.overflow === undefined && this.#table.hasMissed(this.#print.high, this.#print.low)
+    if (isMissed) slot.cells = NO_CELLS
+    else this.find(key, now, slot)
+    if (slot.cells === NO_CELLS) {
+      this.#budget.due -= DUE_BY_KEY
+      if (this.#hasRoom() || this.#makesRoom(now)) this.#add(slot)
+    }
+    if (slot.cells === NO_CELLS || slot.cells === this.overflow) this.#share(slot)
+    else if (slot.phase > 0 || slot.segment!.form.hasPhases) this.#keepPhase(slot)
+  }
+
+  keep(slot: MemorySlot): void {
+    if (slot.cells === slot.own) this.#table.write(slot.segment!, slot.at, slot.own)
   }
 
   sweep(looks: number, now: number): number {
-    if (this.#old !== undefined) {
-      this.#move(looks, now)
-      return looks
-    }
-    const { mask, stride, prints } = this.#slots
-    let looked = 0
-    for (; looked < looks && this.#cursor <= mask; looked++) {
-      // What follows a state that was removed has moved into its slot: it is looked at next.
-      if (!isEmpty(prints, this.#cursor * stride) && this.#isDroppable(this.#slots, this.#cursor, now))
-        this.#remove(this.#cursor)
-      else this.#cursor++
-    }
-    return this.#cursor > mask ? looked + this.#end(now) : looked
-  }
-
-  /** Begins anew. @returns how many shared buckets were looked at */
-  #end(now: number): number {
-    const size = this.#slots.mask + 1
-    this.#cursor = 0
-    this.keeps.renew(this.lastPlan, now)
-    if (size > SMALLEST && this.#peak < size * SPARSE) this.#replace(now)
-    this.#peak = this.#count
-    return this.#sweepOverflow(now)
+    return this.#table.sweep(looks, now, this)
   }
 
   drop(): void {
-    this.#budget.keys -= this.#count
-    this.#budget.bytes -= bytesOf(this.#slots.cells) + bytesOf(this.#old?.cells) + bytesOf(this.overflow)
+    this.#table.drop()
+    this.#budget.bytes -= this.overflow?.byteLength ?? 0
   }
 
-  /** The index of a new key's state; −1 when a cap is reached. */
-  #added(high: number, low: number, now: number): number {
-    this.#budget.due -= DUE_BY_KEY
-    const at = this.#hasRoom(now) ? this.#insert(high, low, now) : this.#reuse(high, low, now)
-    if (at >= 0) return at
+  isOver(segment: SlotSegment, slot: number, now: number): boolean {
+    if (this.#budget.isSmall) return false
+    const { cells, form } = segment
+    const at = segment.offset(slot)
+    if (this.keeps.comparesLevels && !form.hasPhases) {
+      const isPacked = form.packedBy > 0
+      const rest = isPacked ? 0 : cells[at + 2]!
+      const level = isPacked ? cells[at + 1]! : cells[at + 1]! * this.#period + rest
+      if (rest >= 0) return this.keeps.isLevelOver(cells[at]!, level, now)
+    }
+    if (form.packedBy === 0) return this.keeps.isOver(cells, at, now, segment.phase(slot))
+    segment.read(slot, this.#spare)
+    return this.keeps.isOver(this.#spare, 0, now)
+  }
+
+  removes(): void {}
+
+  ended(now: number): number {
+    this.keeps.renew(this.lastPlan, now)
+    return this.#sweepOverflow(now)
+  }
+
+  /** Points a slot at what the table has found or added. */
+  #point(slot: MemorySlot): void {
+    const { segment, slot: at, version } = this.#table
+    slot.version = version
+    slot.segment = segment
+    slot.at = at
+    if (segment.form.packedBy === 0) {
+      slot.cells = segment.cells
+      slot.offset = segment.offset(at)
+    } else {
+      segment.read(at, slot.own)
+      slot.cells = slot.own
+      slot.offset = 0
+    }
+  }
+
+  #hasRoom(): boolean {
+    return !this.#budget.isFull && this.#table.hasRoom()
+  }
+
+  #makesRoom(now: number): boolean {
     this.sweep(LOOKS_FOR_ROOM, now)
-    this.cells = this.#slots.cells
-    return this.#hasRoom(now) ? this.#insert(high, low, now) : -1
+    return this.#hasRoom()
   }
 
-  /** Makes the table larger if need be. */
-  #hasRoom(now: number): boolean {
-    if (this.#budget.isFull) return false
-    return (this.#count + 1) / (this.#slots.mask + 1) <= FILL || this.#replace(now)
-  }
-
-  #insert(high: number, low: number, now: number): number {
-    if ((this.#placed + 1) / (this.#slots.mask + 1) > FILL) this.#grow()
-    const { mask, stride, prints } = this.#slots
-    let slot = low & mask
-    for (; !isEmpty(prints, slot * stride); slot = (slot + 1) & mask) {
-      if (this.#isDroppable(this.#slots, slot, now)) return this.#take(slot, high, low)
-    }
+  #add(slot: MemorySlot): void {
     this.#budget.keys++
-    this.#count++
-    this.#placed++
-    this.#peak = Math.max(this.#peak, this.#count)
-    return this.#take(slot, high, low)
+    this.#table.add(this.#print.high, this.#print.low)
+    this.#point(slot)
   }
 
-  /** The slot of a state that has expired, where one lies on the key's way. */
-  #reuse(high: number, low: number, now: number): number {
-    const { mask, stride, prints } = this.#slots
-    for (let slot = low & mask; !isEmpty(prints, slot * stride); slot = (slot + 1) & mask) {
-      if (this.#isDroppable(this.#slots, slot, now)) return this.#take(slot, high, low)
+  #keepPhase(slot: MemorySlot): void {
+    const { phase } = slot
+    if (!slot.segment!.form.hasPhases) {
+      this.#table.keepPhases()
+      this.#point(slot)
     }
-    return -1
-  }
-
-  #take(slot: number, high: number, low: number): number {
-    const { stride, prints, cells } = this.#slots
-    prints[2 * slot * stride] = high
-    prints[2 * slot * stride + 1] = low
-    cells.fill(0, slot * stride + 1, (slot + 1) * stride)
-    return slot * stride + 1
+    slot.segment!.setPhase(slot.at, phase)
   }
 
   /** Beyond the cap a new key shares a bucket: too strict for some, and no offender is forgiven to make room. */
-  #share(low: number, phase: number): number {
+  #share(slot: MemorySlot): void {
     if (this.overflow === undefined) {
       this.overflow = new Float64Array(OVERFLOW * this.#size)
-      this.#budget.bytes += bytesOf(this.overflow)
+      this.#budget.bytes += this.overflow.byteLength
     }
     this.#budget.shared++
-    this.#lag = Math.max(this.#lag, phase)
-    this.cells = this.overflow
-    return (low & (OVERFLOW - 1)) * this.#size
+    this.#lag = Math.max(this.#lag, slot.phase)
+    slot.cells = this.overflow
+    slot.offset = this.#bucket()
   }
 
   /** The shared bucket, for as long as it counts: leaving it sooner would forgive. */
-  #sharedAt(low: number, now: number): number {
-    const at = (low & (OVERFLOW - 1)) * this.#size
-    if (this.#isOver(at, now)) return -1
-    this.cells = this.overflow!
-    return at
+  #findShared(now: number, slot: MemorySlot): void {
+    const at = this.#bucket()
+    if (this.#isFree(at, now)) return
+    slot.cells = this.overflow!
+    slot.offset = at
   }
 
-  #isOver(at: number, now: number): boolean {
+  /** Of the fingerprint at hand. */
+  #bucket(): number {
+    return (this.#print.low & (OVERFLOW - 1)) * this.#size
+  }
+
+  #isFree(at: number, now: number): boolean {
     return this.keeps.isOver(this.overflow!, at, now - this.#lag)
   }
 
@@ -195,150 +188,11 @@ export class FixedStates implements StateTable {
   #sweepOverflow(now: number): number {
     if (this.overflow === undefined) return 0
     for (let bucket = 0; bucket < OVERFLOW; bucket++) {
-      if (!this.#isOver(bucket * this.#size, now)) return bucket + 1
+      if (!this.#isFree(bucket * this.#size, now)) return bucket + 1
     }
-    this.#budget.bytes -= bytesOf(this.overflow)
+    this.#budget.bytes -= this.overflow.byteLength
     this.overflow = undefined
     this.#lag = 0
     return OVERFLOW
-  }
-
-  #keepsPhases({ stride }: SlotArray): boolean {
-    return stride > this.#size + 1
-  }
-
-  #isDroppable(slots: SlotArray, slot: number, now: number): boolean {
-    if (this.#budget.isSmall) return false
-    const at = slot * slots.stride + 1
-    const phase = this.#keepsPhases(slots) ? slots.cells[at + this.#size]! : 0
-    return this.keeps.isOver(slots.cells, at, now, phase)
-  }
-
-  /**
-   * Begins a table of the right size.
-   * @returns whether there is room for it; always, if it is smaller, or has to be wider
-   */
-  #replace(now: number, stride = this.#slots.stride): boolean {
-    while (this.#old !== undefined) this.#move(this.#old.mask + 1, now)
-    const live = Math.max(this.#count * this.#liveShare(now), Math.min(this.#count, KEPT_KEYS))
-    let size = SMALLEST
-    while (size * FILL < live * 1.4 + 1) size *= 2
-    const isMore = size > this.#slots.mask && stride === this.#slots.stride
-    if (isMore && !this.#budget.hasRoom(size * stride * Float64Array.BYTES_PER_ELEMENT)) return false
-    this.#old = this.#slots
-    this.#slots = this.#slotsOf(size, stride)
-    this.cells = this.#slots.cells
-    this.#cursor = 0
-    this.#placed = 0
-    return true
-  }
-
-  /** At once: the new table was made for fewer states than turn out to count. */
-  #grow(): void {
-    const { mask, stride, prints, cells } = this.#slots
-    const larger = this.#slotsOf((mask + 1) * 2, stride)
-    for (let slot = 0; slot <= mask; slot++) {
-      if (isEmpty(prints, slot * stride)) continue
-      let to = prints[2 * slot * stride + 1]! & larger.mask
-      while (!isEmpty(larger.prints, to * stride)) to = (to + 1) & larger.mask
-      larger.cells.set(cells.subarray(slot * stride, (slot + 1) * stride), to * stride)
-    }
-    this.#budget.bytes -= bytesOf(cells)
-    this.#slots = larger
-    this.cells = larger.cells
-  }
-
-  /** Estimated share of the keys whose state still counts, from an even sample. */
-  #liveShare(now: number): number {
-    const { mask, stride, prints } = this.#slots
-    const stepping = Math.max(1, (mask + 1) >> 8)
-    let seen = 0
-    let live = 0
-    for (let slot = 0; slot <= mask; slot += stepping) {
-      if (isEmpty(prints, slot * stride)) continue
-      seen++
-      if (!this.#isDroppable(this.#slots, slot, now)) live++
-    }
-    return seen === 0 ? 1 : (live + 1) / (seen + 1)
-  }
-
-  #move(slots: number, now: number): void {
-    const old = this.#old!
-    const last = Math.min(this.#cursor + slots, old.mask + 1)
-    for (; this.#cursor < last; this.#cursor++) {
-      const word = this.#cursor * old.stride
-      if (isEmpty(old.prints, word) || old.cells[word + 1] === MOVED) continue
-      if (this.#isDroppable(old, this.#cursor, now)) {
-        this.#forget()
-        old.cells[word + 1] = MOVED // it is not counted any more: its key begins anew
-      } else this.#moveOne(old, word + 1, now)
-    }
-    if (this.#cursor > old.mask) {
-      this.#budget.bytes -= bytesOf(old.cells)
-      this.#old = undefined
-      this.#cursor = 0
-    }
-  }
-
-  #moveOne(old: SlotArray, from: number, now: number): number {
-    const word = from - 1
-    this.#forget()
-    const at = this.#insert(old.prints[2 * word]!, old.prints[2 * word + 1]!, now)
-    this.#slots.cells.set(old.cells.subarray(from, word + old.stride), at)
-    old.cells[from] = MOVED
-    return at
-  }
-
-  #forget(): void {
-    this.#count--
-    this.#budget.keys--
-  }
-
-  /** Takes a slot out and closes the gap, so that no probe ends early. */
-  #remove(slot: number): void {
-    const { mask, stride, prints, cells } = this.#slots
-    this.#forget()
-    this.#placed--
-    let gap = slot
-    for (let next = (gap + 1) & mask; !isEmpty(prints, next * stride); next = (next + 1) & mask) {
-      const home = prints[2 * next * stride + 1]! & mask
-      if (((next - home) & mask) < ((next - gap) & mask)) continue
-      cells.copyWithin(gap * stride, next * stride, (next + 1) * stride)
-      gap = next
-    }
-    prints[2 * gap * stride] = 0
-    prints[2 * gap * stride + 1] = 0
-  }
-
-  #slotsOf(size: number, stride: number): SlotArray {
-    const cells = new Float64Array(size * stride)
-    this.#budget.bytes += bytesOf(cells)
-    return { mask: size - 1, stride, cells, prints: new Int32Array(cells.buffer) }
-  }
-}
-
-interface SlotArray {
-  readonly mask: number
-  /** Numbers in one slot: the fingerprint, the integers, and the key's phase where windows are spread. */
-  readonly stride: number
-  readonly cells: Cells
-  /** The same memory as `cells`: a slot's first 8 bytes are its fingerprint. */
-  readonly prints: Int32Array
-}
-
-function bytesOf(cells: Cells | undefined): number {
-  return cells?.byteLength ?? 0
-}
-
-function isEmpty(prints: Int32Array, word: number): boolean {
-  return prints[2 * word] === 0 && prints[2 * word + 1] === 0
-}
-
-/** Where the fingerprint's integers begin, or −1. */
-function probe({ mask, stride, prints }: SlotArray, high: number, low: number): number {
-  for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-    const word = slot * stride
-    if (prints[2 * word + 1] === low && prints[2 * word] === high) return word + 1
-    if (isEmpty(prints, word)) return -1
   }
 }

@@ -1,164 +1,248 @@
 import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
-import { withRoom } from '../../core/decide/run.ts'
+import { inUnits } from '../../core/decide/figures.ts'
+import { NO_CELLS, withRoom } from '../../core/decide/run.ts'
 import type { Fingerprint } from './fingerprint.ts'
-import { type Budget, DUE_BY_KEY, Keeps, OVERFLOW, type StateTable } from './state-table.ts'
+import { INLINE_SIZE, inlineLength, readInline, writeInline } from './inline-run.ts'
+import { RunPool } from './run-pool.ts'
+import type { SlotSegment } from './segment.ts'
+import { type SlotOwner, SlotTable } from './slot-table.ts'
+import { type Budget, DUE_BY_KEY, Keeps, type MemorySlot, OVERFLOW, type StateTable } from './state-table.ts'
 
 const EMPTY = new Float64Array(0)
-/** A JS Map holds 2^24 entries and throws at the next. */
-const MAP_LIMIT = 16_000_000
+/** Lengths of runs that are kept together in pools. The next longer one is taken; a longer run is an array of its own. */
+const LENGTHS = [6, 8, 12, 16, 20, 24, 32, 48, 64]
+const LONGEST = LENGTHS.at(-1)!
+/** What an array takes beside its numbers. */
+const BYTES_PER_ARRAY = 200
+/** In place of a code: the run is in the pool of the length with that index, or an array of its own. */
+const POOLED = -1
+const ALONE = -100
 /** States looked at for one that has expired, before a new key has to share a bucket. */
 const LOOKS_FOR_ROOM = 64
-/** Measured in Node 20: a Map's entry, the head of a text, and an array without its numbers. */
-const BYTES_PER_KEY = 270
-/** Where a text of up to so many units is cut out of another one, V8 copies it. */
-const COPIED_BY_V8 = 12
 
-/** The states of one policy that keeps an entry for each admission or slot: a run of its own for every key. */
-export class GrowingStates implements StateTable {
-  cells: Cells = EMPTY
+/**
+ * The states of one policy that keeps an entry for each admission or lease: a run for every key, of its own length. A
+ * slot holds a short run itself, or says where in a pool it is: so there is no object for a key, but for a long run. A
+ * run is copied out for a request, and back if it was changed.
+ */
+export class GrowingStates implements StateTable, SlotOwner {
   lastPlan: StatePlan
   namespace = ''
   next: StateTable | undefined = undefined
-  isAtEnd = true
   readonly overflow = undefined
   readonly keeps: Keeps
   readonly #budget: Budget
   readonly #print: Fingerprint
-  readonly #runs = new Map<string, Cells>()
+  readonly #table: SlotTable
+  readonly #pools: RunPool[]
+  readonly #alone = new Map<number, Cells>()
+  #lastAlone = 0
   readonly #shared = new Map<number, Cells>()
-  #cursor = this.#runs.keys()
-  /** States left of those there were when this round began: new ones stand behind, and might be followed for ever. */
-  #round = 0
+  /** A copy of each length, for what is looked at by the way. */
+  readonly #spare: Cells[] = []
 
   constructor(plan: StatePlan, budget: Budget, print: Fingerprint) {
     this.keeps = new Keeps(plan)
     this.lastPlan = plan
     this.#budget = budget
     this.#print = print
+    this.#table = new SlotTable(INLINE_SIZE, 0, budget)
+    this.#pools = LENGTHS.map((length) => new RunPool(length, budget))
+  }
+
+  get version(): number {
+    return this.#table.version
   }
 
   get isEmpty(): boolean {
-    return this.#runs.size === 0 && this.#shared.size === 0
+    return this.#table.count === 0 && this.#shared.size === 0
   }
 
-  locate(text: string, now: number): number {
-    const key = this.#print.short(text)
-    const run = this.#runs.get(key) ?? this.#sharedRun(key, now)
-    this.cells = run ?? EMPTY
-    return run === undefined ? -1 : 0
+  get isAtEnd(): boolean {
+    return this.#table.isAtEnd
   }
 
-  place(text: string, now: number): number {
-    const key = this.#print.short(text)
-    const found = this.locate(text, now) >= 0
-    if (found ? this.#runs.has(key) : this.#hasRoom(key, now)) this.#placeOwn(key, now, !found)
-    else this.#placeShared(this.#bucket(key), now)
-    return 0
+  find(key: string, now: number, slot: MemorySlot): void {
+    const print = this.#print
+    print.of(key)
+    slot.table = this
+    slot.offset = 0
+    slot.segment = undefined
+    if (this.#table.find(print.high, print.low)) this.#point(slot)
+    else slot.cells = this.#sharedRun(now) ?? NO_CELLS
+  }
+
+  place(key: string, now: number, slot: MemorySlot): void {
+    this.find(key, now, slot)
+    if (slot.segment !== undefined) this.#makeLonger(slot, slot.cells, now)
+    else if (slot.cells === NO_CELLS && this.#hasRoom(now)) {
+      this.#budget.keys++
+      this.#table.add(this.#print.high, this.#print.low)
+      this.#point(slot)
+      this.#makeLonger(slot, EMPTY, now)
+    } else this.#placeShared(now, slot)
+  }
+
+  keep({ segment, at, cells }: MemorySlot): void {
+    if (segment === undefined) return // a shared run is no copy
+    const offset = segment.offset(at)
+    const pool = this.#poolOf(segment.cells[offset + 1]!)
+    if (pool !== undefined && pool.length === cells.length) {
+      pool.write(segment.cells[offset]!, cells)
+      return
+    }
+    if (this.#alone.get(segment.cells[offset]!) === cells && segment.cells[offset + 1] === ALONE) return
+    this.removes(segment, at)
+    if (!writeInline(cells, segment.cells, offset)) this.#store(segment, at, cells)
   }
 
   sweep(looks: number, now: number): number {
-    this.isAtEnd = false
-    let looked = 0
-    for (; looked < looks; looked++) {
-      const { value: key, done } = this.#cursor.next()
-      if (done || key === undefined || this.#round-- === 0) return looked + this.#end(now)
-      const run = this.#runs.get(key)!
-      if (!this.#isOver(run, now)) continue
-      this.#runs.delete(key)
-      this.#budget.keys--
-      this.#budget.bytes -= bytesOf(key, run)
-    }
-    return looked
+    return this.#table.sweep(looks, now, this)
   }
 
   drop(): void {
-    for (const [key, run] of this.#runs) this.#budget.bytes -= bytesOf(key, run)
-    for (const run of this.#shared.values()) this.#budget.bytes -= bytesOf('', run)
-    this.#budget.keys -= this.#runs.size
+    this.#table.drop()
+    for (const pool of this.#pools) pool.drop()
+    for (const run of this.#alone.values()) this.#budget.bytes -= bytesOf(run)
+    for (const run of this.#shared.values()) this.#budget.bytes -= bytesOf(run)
   }
 
-  /** Begins anew. @returns how many shared buckets were looked at */
-  #end(now: number): number {
-    this.isAtEnd = true
-    this.#cursor = this.#runs.keys()
-    this.#round = this.#runs.size
+  isOver(segment: SlotSegment, slot: number, now: number): boolean {
+    return !this.#budget.isSmall && this.keeps.isOver(this.#runAt(segment, slot, this.#spare), 0, now)
+  }
+
+  /** Frees the run of a slot, where it is not in the slot itself. */
+  removes(segment: SlotSegment, slot: number): void {
+    const offset = segment.offset(slot)
+    const number = segment.cells[offset]!
+    const code = segment.cells[offset + 1]!
+    if (code === ALONE) {
+      this.#budget.bytes -= bytesOf(this.#alone.get(number)!)
+      this.#alone.delete(number)
+    }
+    const moved = this.#poolOf(code)?.remove(number)
+    if (moved === undefined) return
+    this.#table.find(moved[0], moved[1])
+    const { segment: other, slot: at } = this.#table
+    other.cells[other.offset(at)] = number
+  }
+
+  ended(now: number): number {
     this.keeps.renew(this.lastPlan, now)
     let looked = 0
     for (const [bucket, run] of this.#shared) {
       looked++
-      if (!this.#isOver(run, now)) break
+      if (!this.keeps.isOver(run, 0, now)) break
       this.#shared.delete(bucket)
-      this.#budget.bytes -= bytesOf('', run)
+      this.#budget.bytes -= bytesOf(run)
     }
     return looked
   }
 
-  #hasRoom(key: string, now: number): boolean {
+  #hasRoom(now: number): boolean {
     this.#budget.due -= DUE_BY_KEY
-    if (this.#isFull(key)) this.sweep(LOOKS_FOR_ROOM, now)
-    return !this.#isFull(key)
+    if (!this.#budget.isFull && this.#table.hasRoom()) return true
+    this.sweep(LOOKS_FOR_ROOM, now)
+    return !this.#budget.isFull && this.#table.hasRoom()
   }
 
-  #isFull(key: string): boolean {
-    return this.#budget.isFull || this.#runs.size >= MAP_LIMIT || !this.#budget.hasRoom(bytesOf(key, EMPTY))
+  /** Points a slot at a copy of what the table has found or added. */
+  #point(slot: MemorySlot): void {
+    const { segment, slot: at, version } = this.#table
+    slot.version = version
+    slot.segment = segment
+    slot.at = at
+    slot.cells = this.#runAt(segment, at, slot.copies)
   }
 
-  #placeOwn(key: string, now: number, isNew: boolean): void {
-    if (!this.#resize(now)) return
-    if (isNew) {
-      this.#budget.keys++
-      this.#budget.bytes += bytesOf(key, EMPTY)
-    }
-    this.#runs.set(isNew ? ownText(key) : key, this.cells)
+  /** The run of a slot: a copy, or the array itself where it has one. */
+  #runAt({ cells, stride }: SlotSegment, slot: number, copies: Cells[]): Cells {
+    const offset = slot * stride + 1
+    const code = cells[offset + 1]!
+    if (code === ALONE) return this.#alone.get(cells[offset]!)!
+    const pool = this.#poolOf(code)
+    const copy = copyOf(copies, pool === undefined ? inlineLength(code) : pool.length)
+    if (pool === undefined) readInline(cells, offset, copy)
+    else pool.read(cells[offset]!, copy)
+    return copy
   }
 
-  /** As in FixedStates: beyond a cap keys share buckets, and stay there while the bucket counts. */
-  #placeShared(bucket: number, now: number): void {
-    this.#budget.shared++
-    const known = this.#shared.get(bucket)
-    this.cells = known ?? EMPTY
-    if (!this.#resize(now)) return
-    if (known === undefined) this.#budget.bytes += bytesOf('', EMPTY)
-    this.#shared.set(bucket, this.cells)
+  #poolOf(code: number): RunPool | undefined {
+    return code < 0 && code !== ALONE ? this.#pools[POOLED - code] : undefined
   }
 
   /**
-   * Makes room in the run for one more charge. Where there are no bytes for it, it stays as it is, and the algorithm
+   * Makes room in a run for one more charge. Where there are no bytes for it, it stays as it is, and the algorithm
    * keeps its entries less exactly.
-   * @returns whether it is another one now
    */
-  #resize(now: number): boolean {
-    const before = this.cells
-    const run = withRoom(this.keeps.plan, before, now)
-    const bytes = run.byteLength - before.byteLength
-    if (run === before || (bytes > 0 && before !== EMPTY && !this.#budget.hasRoom(bytes))) return false
+  #makeLonger(slot: MemorySlot, run: Cells, now: number): void {
+    const { plan } = this.keeps
+    const room = plan.algorithm.room!(plan, run, inUnits(plan, now))
+    slot.cells = run
+    if (room === run.length) return
+    const index = LENGTHS.findIndex((length) => length >= room)
+    const length = index < 0 ? room : LENGTHS[index]!
+    if (length === run.length) return
+    const isFirst = run === EMPTY
+    if (length > run.length && !isFirst) {
+      const bytes = index < 0 ? 8 * (length - run.length) + BYTES_PER_ARRAY : this.#pools[index]!.bytesToAdd
+      if (bytes > 0 && !this.#budget.hasRoom(bytes)) return
+    }
+    slot.cells = index < 0 ? new Float64Array(length) : copyOf(slot.copies, length)
+    for (let i = 0; i < length; i++) slot.cells[i] = i < run.length ? run[i]! : 0
+  }
+
+  /** Where a run is kept that does not fit its slot. */
+  #store(segment: SlotSegment, slot: number, run: Cells): void {
+    const offset = segment.offset(slot)
+    if (run.length > LONGEST) {
+      this.#alone.set(++this.#lastAlone, run)
+      this.#budget.bytes += bytesOf(run)
+      segment.cells[offset] = this.#lastAlone
+      segment.cells[offset + 1] = ALONE
+      return
+    }
+    const index = LENGTHS.indexOf(run.length)
+    const number = this.#pools[index]!.add(segment.high(slot), segment.low(slot))
+    this.#pools[index]!.write(number, run)
+    segment.cells[offset] = number
+    segment.cells[offset + 1] = POOLED - index
+  }
+
+  /** As in FixedStates: beyond a cap keys share buckets, and stay there while the bucket counts. */
+  #placeShared(now: number, slot: MemorySlot): void {
+    const bucket = this.#bucket()
+    const known = this.#shared.get(bucket)
+    const run = withRoom(this.keeps.plan, known ?? EMPTY, now)
+    const bytes = bytesOf(run) - (known === undefined ? 0 : bytesOf(known))
+    const isRefused = known !== undefined && bytes > 0 && !this.#budget.hasRoom(bytes)
+    slot.cells = isRefused ? known : run
+    this.#budget.shared++
+    if (isRefused) return
+    this.#shared.set(bucket, run)
     this.#budget.bytes += bytes
-    this.cells = run
-    return true
   }
 
-  #sharedRun(key: string, now: number): Cells | undefined {
+  #sharedRun(now: number): Cells | undefined {
     if (this.#shared.size === 0) return undefined
-    const run = this.#shared.get(this.#bucket(key))
-    return run !== undefined && !this.#isOver(run, now) ? run : undefined
+    const run = this.#shared.get(this.#bucket())
+    return run !== undefined && !this.keeps.isOver(run, 0, now) ? run : undefined
   }
 
-  #isOver(run: Cells, now: number): boolean {
-    return this.keeps.isOver(run, 0, now)
-  }
-
-  #bucket(key: string): number {
-    this.#print.of(key)
+  /** Of the fingerprint at hand. */
+  #bucket(): number {
     return this.#print.low & (OVERFLOW - 1)
   }
 }
 
-/** What a key and its run take, as characters of two bytes. */
-function bytesOf(key: string, run: Cells): number {
-  return BYTES_PER_KEY + 2 * key.length + run.byteLength
+/** One array of each length, to be written over. */
+function copyOf(copies: Cells[], length: number): Cells {
+  for (let i = 0; i < copies.length; i++) if (copies[i]!.length === length) return copies[i]!
+  const copy = new Float64Array(length)
+  copies.push(copy)
+  return copy
 }
 
-/** The same text, copied: one that is cut out of a header or a body would keep all of that in memory. */
-function ownText(text: string): string {
-  return text.length <= COPIED_BY_V8 ? text : text.split('').join('')
+function bytesOf(run: Cells): number {
+  return BYTES_PER_ARRAY + run.byteLength
 }

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 const INDEX = new URL('../../../dist/index.js', import.meta.url).href
 /** SLUICE_HEAP=512 SLUICE_KEYS=2000000 for the whole of it. */
 const HEAP = process.env.SLUICE_HEAP ?? '32'
-const KEYS = process.env.SLUICE_KEYS ?? '130000'
+const KEYS = process.env.SLUICE_KEYS ?? '1000000'
 
 it('OF-41: a small heap survives more keys than it can hold', async () => {
   const program = `

@@ -1,35 +1,17 @@
 import type { Clock } from '../../clock.ts'
-import type { Cells, StatePlan, Waits } from '../../core/decide/algorithm.ts'
-import { NO_CELLS, type Slot, type States } from '../../core/decide/run.ts'
+import type { StatePlan } from '../../core/decide/algorithm.ts'
+import { NO_CELLS, type States } from '../../core/decide/run.ts'
 import { Fingerprint } from './fingerprint.ts'
 import { FixedStates } from './fixed-states.ts'
 import { GrowingStates } from './growing-states.ts'
-import type { Budget, StateTable } from './state-table.ts'
-
-/** Where one step of the request at hand is. Reused from request to request: a store decides one at a time. */
-export class MemorySlot implements Slot, Waits {
-  table: StateTable | undefined = undefined
-  /** Microseconds by which the key's time is behind that of others. */
-  phase = 0
-  cells: Cells = NO_CELLS
-  offset = 0
-  last = 0
-  now = 0
-  ticks = 0
-  left = 0
-  allowed = false
-  delay = 0
-  blocked = 0
-  retry = 0
-  more = 0
-  reset = 0
-}
+import { type Budget, MemorySlot, type StateTable } from './state-table.ts'
 
 /** Decisions from one sweep to the next; new keys bring it nearer. */
 const SWEEP_EVERY = 8
-/** Places looked at in one go, and then so many at a time while any state is found to delete. */
+/** Places looked at in one go, and then so many at a time while so many states are found to delete. */
 const LOOKS = 16
 const MORE_LOOKS = 64
+const WORTH_MORE = 4
 /** Most in one decision. */
 const MOST_LOOKS = 256
 /** At a cap each decision looks at so many, or saves the looks for later, up to so many, while there is room. */
@@ -76,26 +58,27 @@ export class MemoryStates implements States<MemorySlot> {
   find(namespace: string, plan: StatePlan, key: string, now: number, slot: MemorySlot, phase: number): void {
     // Mostly the one of the request before, which spares the look-up by name.
     let { table } = slot
-    if (table === undefined || table.lastPlan !== plan || table.namespace !== namespace) {
+    if (table === undefined || table.lastPlan !== plan || table.namespace !== namespace)
       table = this.table(namespace, plan)
-      slot.table = table
-    }
-    const offset = table.locate(key, now)
     slot.phase = phase
-    slot.cells = offset < 0 ? NO_CELLS : table.cells
-    slot.offset = Math.max(offset, 0)
+    table.find(key, now, slot)
   }
 
   place(_namespace: string, _plan: StatePlan, key: string, now: number, slot: MemorySlot): void {
-    const table = slot.table!
-    slot.offset = table.place(key, now, slot.phase)
-    slot.cells = table.cells
+    slot.table!.place(key, now, slot)
+  }
+
+  keep(slot: MemorySlot): void {
+    slot.table!.keep(slot)
   }
 
   reset(namespace: string, plan: StatePlan, key: string): void {
-    const table = this.table(namespace, plan)
-    const offset = table.locate(key, 0)
-    if (offset >= 0) table.cells.fill(0, offset, plan.size === 0 ? undefined : offset + plan.size)
+    const slot = this.slots(1)[0]!
+    this.find(namespace, plan, key, 0, slot, 0)
+    const { cells, offset } = slot
+    if (cells === NO_CELLS) return
+    cells.fill(0, offset, plan.size === 0 ? undefined : offset + plan.size)
+    this.keep(slot)
   }
 
   /** To be asked for each decision: whether it is time to `sweep`. */
@@ -111,12 +94,14 @@ export class MemoryStates implements States<MemorySlot> {
     this.#saved = Math.min(MOST_SAVED, this.#saved + LOOKS_FOR_ROOM)
     const { refused } = budget
     budget.refused = false
-    let before: number
-    let looked = 0
-    do {
+    let before = budget.keys
+    let looked = this.#look(LOOKS, at)
+    let isWorthMore = budget.keys < before
+    while (isWorthMore && looked < MOST_LOOKS) {
       before = budget.keys
-      looked += this.#look(looked === 0 ? LOOKS : MORE_LOOKS, at)
-    } while (budget.keys < before && looked < MOST_LOOKS)
+      looked += this.#look(MORE_LOOKS, at)
+      isWorthMore = before - budget.keys >= WORTH_MORE
+    }
     while ((refused || budget.isFull) && this.#saved > 0) this.#saved -= this.#look(LOOKS, at)
     this.#timer ??= this.#wake(LATER)
   }

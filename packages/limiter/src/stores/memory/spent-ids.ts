@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Recovery, StatePlan } from '../../core/decide/algorithm.ts'
 import type { Once } from '../store.ts'
 import { MemoryStates } from './memory-states.ts'
-import type { Budget } from './state-table.ts'
+import { type Budget, MemorySlot } from './state-table.ts'
 
 /** Cells of an id: when it was spent, and until when that counts. */
 const recovery: Recovery = {
@@ -24,6 +24,7 @@ const plan: StatePlan = {
 /** Which settlements have happened. Each id is a state like that of a key, and is deleted once its own time is over. */
 export class SpentIds {
   readonly #states: MemoryStates
+  readonly #slot = new MemorySlot()
 
   constructor(budget: Budget, clock: Clock) {
     this.#states = new MemoryStates(budget, clock)
@@ -34,11 +35,13 @@ export class SpentIds {
     if (this.#states.isSweepDue()) this.#states.sweep(at)
     if (at >= until) return false
     const table = this.#states.table('', plan)
-    const found = table.locate(id, at)
-    if (found >= 0 && table.cells[found + 1]! > at) return false
-    const offset = table.place(id, at, 0)
-    table.cells[offset] = at
-    table.cells[offset + 1] = until
+    const slot = this.#slot
+    table.find(id, at, slot)
+    if (slot.cells[slot.offset + 1]! > at) return false
+    table.place(id, at, slot)
+    slot.cells[slot.offset] = at
+    slot.cells[slot.offset + 1] = until
+    table.keep(slot)
     return true
   }
 

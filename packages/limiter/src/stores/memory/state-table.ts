@@ -1,5 +1,36 @@
-import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
+import type { Cells, StatePlan, Waits } from '../../core/decide/algorithm.ts'
 import { droppableAt } from '../../core/decide/figures.ts'
+import { NO_CELLS, type Slot } from '../../core/decide/run.ts'
+import type { SlotSegment } from './segment.ts'
+
+/** Where one step of the request at hand is. Reused from request to request: a store decides one at a time. */
+export class MemorySlot implements Slot, Waits {
+  /** The table of the request before, until `find`. */
+  table: StateTable | undefined = undefined
+  /** Microseconds by which the key's time is behind that of others. */
+  phase = 0
+  /** The table's `version` when `cells` was read: while it is the same, `cells` and what is below are right. */
+  version = 0
+  /** The key's slot in its table. */
+  segment: SlotSegment | undefined = undefined
+  at = 0
+  /** A copy of its integers, where the table keeps them in another form; `cells` is this one then. */
+  readonly own: Cells = new Float64Array(3)
+  /** Likewise, of runs: one of each length. */
+  readonly copies: Cells[] = []
+  cells: Cells = NO_CELLS
+  offset = 0
+  last = 0
+  now = 0
+  ticks = 0
+  left = 0
+  allowed = false
+  delay = 0
+  blocked = 0
+  retry = 0
+  more = 0
+  reset = 0
+}
 
 /** Where the states of one namespace are kept that have one kind of plan. */
 export interface StateTable {
@@ -10,19 +41,18 @@ export interface StateTable {
   namespace: string
   /** The namespace's next table, for another kind of plan. */
   next: StateTable | undefined
-  /** The run in which the index last returned points at a state. */
-  readonly cells: Cells
+  /** Another number when a state may have been moved or written since. */
+  readonly version: number
   /** Whether it holds no state, and no shared bucket. */
   readonly isEmpty: boolean
   /** The buckets that keys beyond the cap share, where they are one run; `undefined` while there are none. */
   readonly overflow: Cells | undefined
-  /** Index of the key's state in `cells`; −1 when it has none. `now` is in microseconds. */
-  locate(key: string, now: number): number
-  /**
-   * The same, making room for a charge, and a state where there was none.
-   * @param phase microseconds by which the key's time is behind that of others
-   */
-  place(key: string, now: number, phase: number): number
+  /** Points the slot at the key's state, or at NO_CELLS where it has none. `now` is in microseconds. */
+  find(key: string, now: number, slot: MemorySlot): void
+  /** The same, making room for a charge, and a state where there was none. */
+  place(key: string, now: number, slot: MemorySlot): void
+  /** Keeps what was written to the slot's integers, since `find` or `place` and before any other call. */
+  keep(slot: MemorySlot): void
   /** Whether the last sweep came to the table's end: the next one begins anew. */
   readonly isAtEnd: boolean
   /** Looks at so many places for a state, or a few more, and deletes those that have expired. @returns how many */
@@ -93,6 +123,8 @@ interface Blend {
  * its own states can last is left out again.
  */
 export class Keeps {
+  /** Whether `isLevelOver` may be asked. */
+  comparesLevels: boolean
   #all: Blend
   #recent: Blend
   /** The plans in `#recent`. */
@@ -101,8 +133,9 @@ export class Keeps {
   #until: number | undefined = undefined
 
   constructor(plan: StatePlan) {
-    this.#all = { plan, lag: 0 }
-    this.#recent = this.#all
+    this.#recent = { plan, lag: 0 }
+    this.#all = this.#recent
+    this.comparesLevels = isLevel(plan)
     this.#known = new WeakSet([plan])
   }
 
@@ -113,7 +146,7 @@ export class Keeps {
   use(plan: StatePlan): void {
     if (this.#known.has(plan)) return
     this.#known.add(plan)
-    this.#all = blend(this.#all, { plan, lag: 0 })
+    this.#needs(blend(this.#all, { plan, lag: 0 }))
     this.#recent = blend(this.#recent, { plan, lag: 0 })
   }
 
@@ -122,10 +155,27 @@ export class Keeps {
     return droppableAt(this.#all.plan, cells, offset, phase) + this.#all.lag <= now
   }
 
+  /**
+   * The same for a level (level.ts), in 1/period of a unit, by one product; only where `comparesLevels`. A wait that
+   * rounds up is over when what has drained is no less than the level.
+   */
+  isLevelOver(last: number, level: number, now: number): boolean {
+    const { plan, lag } = this.#all
+    const since = now - lag - last
+    return (
+      plan.capacity === 0 || (since >= 0 && Math.min(level, plan.ceiling * plan.period) <= since * plan.limit)
+    )
+  }
+
+  #needs(blend: Blend): void {
+    this.#all = blend
+    this.comparesLevels = isLevel(blend.plan)
+  }
+
   /** To be called now and then. @param last the plan used last */
   renew(last: StatePlan, now: number): void {
     if (this.#until !== undefined && now >= this.#until) {
-      this.#all = this.#recent
+      this.#needs(this.#recent)
       this.#recent = { plan: last, lag: 0 }
       this.#known = new WeakSet([last])
       this.#until = undefined
@@ -134,6 +184,10 @@ export class Keeps {
     // A level drains in ceiling/limit periods; windows end within two.
     this.#until ??= now + (ceiling === 0 ? 0 : period * unit * (ceiling / limit + 2))
   }
+}
+
+function isLevel({ algorithm, unit }: StatePlan): boolean {
+  return algorithm.isLevel === true && unit === 1
 }
 
 /**

@@ -19,6 +19,7 @@ import {
  */
 export const gcra: Algorithm<Plan, BucketOptions> = {
   name: 'gcra',
+  isLevel: true,
   traits: { flows: true },
   options: bucketOptions,
   plan: (policy) => levelPlan(gcra, policy),

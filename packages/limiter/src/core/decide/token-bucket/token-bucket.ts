@@ -25,6 +25,7 @@ type TokenBucketOptions = BucketOptions & {
  */
 export const tokenBucket: Algorithm<Plan, TokenBucketOptions> = {
   name: 'token-bucket',
+  isLevel: true,
   traits: { flows: true },
   options: {
     burst, // spread, it would stay in every bundle

@@ -1,0 +1,61 @@
+// A store in this process that grows: bytes a key at so many keys, and the longest that growing holds up a decision.
+// CPU time of all threads, read for each slice of decisions: what else runs on the machine is not in it.
+import { ownCpu } from '../cpu.mjs'
+
+const SLICE = 500
+const MILLION = 1_000_000
+const LIMITS = {
+  gcra: { limit: 6, period: '10m', burst: 1_000_000 },
+  'fixed-window': { limit: 6, period: '24h' },
+  'sliding-window-counter': { limit: 6, period: '24h' },
+  'sliding-window-log': { limit: 6, period: '24h' },
+  concurrency: { limit: 6, period: '24h' },
+}
+
+const OURS = Object.keys(LIMITS).map((name) => `sluice allow, ${name}`)
+
+export const scenarios = {
+  '1 M keys': { unit: 'bytes', candidates: [...OURS, 'a JS Map'] },
+  '3 M keys': { unit: 'bytes', candidates: [...OURS.slice(0, 3), 'a JS Map'] },
+  '10 M keys': { unit: 'bytes', candidates: [...OURS.slice(0, 2), 'a JS Map'] },
+}
+
+async function deciderOf(candidate) {
+  if (candidate === 'a JS Map') {
+    const counts = new Map()
+    return (key) => counts.set(key, { until: Date.now() + 1e9, count: (counts.get(key)?.count ?? 0) + 1 })
+  }
+  const { createLimiter, MemoryStore } = await import('@sluice/limiter')
+  const algorithm = candidate.slice('sluice allow, '.length)
+  const store = new MemoryStore({ maxKeys: 20 * MILLION, maxBytes: '4GB' })
+  const limiter = createLimiter({ store, policies: { p: { algorithm, ...LIMITS[algorithm] } } })
+  return (key) => limiter.allow(key)
+}
+
+export async function run(scenario, candidate) {
+  const decide = await deciderOf(candidate)
+  const keys = Number.parseInt(scenario, 10) * MILLION
+  for (let i = 0; i < 50_000; i++) decide(`user:${i % 900}`) // compiles it
+  const times = new Float64Array(keys / SLICE)
+  gc()
+  const before = process.memoryUsage()
+  for (let slice = 0; slice < times.length; slice++) {
+    const from = ownCpu()
+    for (let i = slice * SLICE; i < (slice + 1) * SLICE; i++) decide(`user:${String(i).padStart(11, '0')}`)
+    times[slice] = (ownCpu() - from) / 1_000
+    await new Promise((resolve) => setImmediate(resolve)) // timers and collectors have their turn
+  }
+  gc()
+  gc() // what the first one freed may still be counted
+  const after = process.memoryUsage()
+  decide('user:0') // so that none of it was garbage
+  times.sort()
+  const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))]
+  return {
+    bytes: (after.heapUsed + after.external - before.heapUsed - before.external) / keys,
+    // A decision takes no longer than its slice.
+    'ms of 500, p50': at(0.5),
+    'ms of 500, p99.9': at(0.999),
+    'ms of 500, worst': at(1),
+  }
+}
