@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { quantile } from './rounds.mjs'
 
-const SUBJECTS = ['in-process', 'redis', 'http', 'matcher', 'start-up']
+const SUBJECTS = ['in-process', 'redis', 'http', 'matcher', 'rules', 'start-up']
 const DEADLINE_MS = 120_000
 
 const options = Object.fromEntries(
