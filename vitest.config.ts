@@ -10,6 +10,7 @@ export default defineConfig({
     // A slow machine must not fail a test.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // Samples of docs/ are written there, to be run as they stand.
     server: { deps: { inline: [/node_modules\/\.cache\/docs\//] } },
     projects: [

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../packages/limiter/src/free-port.test-support.ts'
 import { ROOT } from './page.ts'
 
 const FILES = join(ROOT, 'deploy/prometheus')
@@ -75,12 +75,4 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
 export function promtool(argv: readonly string[], input = ''): { status: number | null; printed: string } {
   const { status, stdout, stderr } = spawnSync('promtool', argv, { input, encoding: 'utf8', cwd: ROOT })
   return { status, printed: stdout + stderr }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as { port: number }
-  await new Promise((resolve) => probe.close(resolve))
-  return port
 }

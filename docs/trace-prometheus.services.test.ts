@@ -36,7 +36,7 @@ test('acceptance 6.1: after a replay of a real log the sums of Prometheus are th
   const of = (policy: string, ...outcomes: string[]): Promise<number> =>
     sum(`sluice_policy_decisions_total{policy="${policy}",outcome=~"${outcomes.join('|')}"}`)
   await vi.waitFor(async () => expect(await sum('sluice_requests_total')).toBe(9_999), {
-    timeout: 30_000,
+    timeout: 60_000,
     interval: 500,
   })
   expect(await sum('sluice_requests_total{outcome="allowed"}')).toBe(answers.allowed)

@@ -75,7 +75,7 @@ describe('the program', () => {
     child.stdout.on('data', (chunk) => {
       shown += chunk
     })
-    await vi.waitFor(() => expect(shown).toContain('/v1/rules'), 20_000)
+    await vi.waitFor(() => expect(shown).toContain('/v1/rules'), 60_000)
     child.stdin.write('\x03')
     await closed
     expect(shown).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: http listens at http/m)
@@ -92,7 +92,7 @@ describe('the program', () => {
       child.stderr.on('data', (chunk) => {
         err += chunk
       })
-      await vi.waitFor(() => expect(err).toMatch(/\/v1\/rules\n/), 20_000)
+      await vi.waitFor(() => expect(err).toMatch(/\/v1\/rules\n/), 60_000)
       const [http, admin] = err.match(/http:\/\/[\d.]+:\d+/g)!
       const entries = [{ key: 'message_type', value: 'marketing' }]
       const body = JSON.stringify(new Array(1_000).fill({ domain: 'messaging', descriptors: [{ entries }] }))

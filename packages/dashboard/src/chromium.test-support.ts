@@ -12,7 +12,7 @@ export async function openPage(): Promise<OpenPage> {
   const { launchChromium } = await import(script.href)
   const browser: Browser = await launchChromium()
   const page = await browser.newPage({ viewport: { width: 1180, height: 1000 } })
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(60_000)
   const faults: string[] = []
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type()) && !message.text().includes('401'))

@@ -13,7 +13,7 @@ import { type OpenPage, openPage } from './chromium.test-support.ts'
 const TOKEN = 'the-token-of-the-app'
 
 /** Waits until what is shown is as it should be. */
-const soon = <T>(shown: () => Promise<T>) => expect.poll(shown, { timeout: 30_000, interval: 100 })
+const soon = <T>(shown: () => Promise<T>) => expect.poll(shown, { interval: 100 })
 
 const registry = new Registry()
 let page: Page

@@ -23,6 +23,7 @@ beforeAll(async () => {
   )
   browser = await launchChromium()
   page = await browser.newPage({ viewport: { width: 1180, height: 900 } })
+  page.setDefaultTimeout(60_000)
 })
 afterAll(async () => {
   await browser?.close()
@@ -50,7 +51,7 @@ test('acceptance 6.11: after a real log the first screen says which limit refuse
   const [allowed, denied] = [requests('allowed'), requests('denied')]
   expect(denied).toBeGreaterThan(20)
   const whole = new Intl.NumberFormat('en').format
-  const soon = <T>(shown: () => Promise<T>) => expect.poll(shown, { timeout: 30_000, interval: 100 })
+  const soon = <T>(shown: () => Promise<T>) => expect.poll(shown, { interval: 100 })
   await soon(async () => (await page.locator('#tiles dd span').allTextContents()).slice(0, 2)).toEqual([
     whole(allowed + denied),
     whole(denied),

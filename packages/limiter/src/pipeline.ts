@@ -88,6 +88,8 @@ export interface Pipeline<Async extends boolean> {
    * @param cost the request's; default 1
    */
   respond(decision: Decision, matched: Matched, cost?: number): Reply
+  /** The rules in force. */
+  readonly rules: () => Rules
   /** The verbs below rules: by steps and charges. */
   readonly engine: Engine<Async>
 }
@@ -137,6 +139,7 @@ export function createPipeline<Async extends boolean>(options: PipelineOptions<A
   }
   return {
     engine,
+    rules,
     respond: respondTo,
     match: (question) => match(rules(), question),
     check: (question) => decide(question, false),

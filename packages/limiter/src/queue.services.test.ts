@@ -43,6 +43,6 @@ it('Acceptance 12.7: two processes start 20 jobs a second together, and the plac
   }
   const began = (await Promise.all([run(25, 25), run(25, 5)])).flat().toSorted((a, b) => a - b)
   expect(began).toHaveLength(30)
-  // 29 waits of 50 ms; what the machine delays only makes it longer.
-  expect(began.at(-1)! - began[0]!).toBeGreaterThanOrEqual(0.95 * 29 * 50)
+  // 29 waits of 50 ms; a machine that delays the first alone makes it shorter. Two that do not share need half of it.
+  expect(began.at(-1)! - began[0]!).toBeGreaterThanOrEqual(0.7 * 29 * 50)
 })

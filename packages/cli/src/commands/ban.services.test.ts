@@ -46,13 +46,13 @@ test('acceptance 7.7: an offender is dropped, and free again by itself; the admi
       '127.0.0.1',
       '::1',
     ]
-    for (const ip of all) ban.stdin!.write(`${JSON.stringify({ ip, for: '8s' })}\nnonsense\n`)
+    for (const ip of all) ban.stdin!.write(`${JSON.stringify({ ip, for: '20s' })}\nnonsense\n`)
     const began = performance.now()
     const banned = () => server.run('nft', 'list', 'table', 'inet', 'sluice_ban')
     while (!/banned_v6[^}]*fd00:1::/s.test(await banned())) await wait(20)
     const table = await banned()
-    expect(table).toMatch(/set banned_v4 \{[^}]*elements = \{ 10\.0\.1\.2 timeout 8s/s)
-    expect(table.match(/ timeout 8s/g)).toHaveLength(2)
+    expect(table).toMatch(/set banned_v4 \{[^}]*elements = \{ 10\.0\.1\.2 timeout 20s/s)
+    expect(table.match(/ timeout 20s/g)).toHaveLength(2)
     expect(await reaches(offender!, '10.0.1.1')).toBe(false)
     expect(await reaches(offender!, 'fd00:1::1')).toBe(false)
     expect(await reaches(admin!, '10.0.2.1')).toBe(true)
@@ -64,7 +64,7 @@ test('acceptance 7.7: an offender is dropped, and free again by itself; the admi
     expect(said).toContain('::1 is in ::/127, which is never banned')
     expect(said.match(/not JSON/g)).toHaveLength(1)
     while (!(await reaches(offender!, '10.0.1.1'))) await wait(100)
-    expect(performance.now() - began).toBeGreaterThan(6_000)
+    expect(performance.now() - began).toBeGreaterThan(15_000)
 
     ban.stdin!.write(`{"ip":"10.0.1.2","for":"1h"}\n`)
     ban.stdin!.end()

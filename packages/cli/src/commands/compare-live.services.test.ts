@@ -11,15 +11,15 @@ writeFileSync(
   rules,
   `domain: shop
 limits:
-  - { name: login, key: [ip], limit: 5/hour, algorithm: fixed-window }
-  - { name: stricter, key: [ip], limit: 3/hour, algorithm: fixed-window, mode: shadow }
+  - { name: login, key: [ip], limit: 5/365d, algorithm: fixed-window }
+  - { name: stricter, key: [ip], limit: 3/365d, algorithm: fixed-window, mode: shadow }
 `,
 )
 writeFileSync(
   join(folder, 'messages.yaml'),
   `domain: messaging
 descriptors:
-  - { key: to, rate_limit: { unit: hour, requests_per_unit: 1 }, shadow_mode: true }
+  - { key: to, rate_limit: { period: 365d, requests_per_unit: 1 }, shadow_mode: true }
 `,
 )
 const TOKEN = 'a-token-for-the-test'

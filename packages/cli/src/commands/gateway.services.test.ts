@@ -15,6 +15,7 @@ limits:
   - name: calls
     key: [attribute:key]
     limit: 5/hour
+    on_store_error: closed
   - name: tokens
     when: { path: /base/chat }
     key: [attribute:key]
@@ -156,8 +157,10 @@ describe('acceptance 5.9: sluice gateway --egress', () => {
       const store = ['--store', `redis://127.0.0.1:${redis.port}/0`, '--max-wait', '1s']
       const urls = [await started(...store), await started(...store)]
       const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => fetch(`${urls[i % 2]}/things`)))
-      expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
-      expect(received).toHaveLength(5)
+      const admitted = answers.filter(({ status }) => status === 201).length
+      expect(received).toHaveLength(admitted)
+      expect(admitted).toBeGreaterThan(0)
+      expect(admitted).toBeLessThanOrEqual(5) // fewer where a busy machine kept Redis longer than its deadline
     })
   })
 

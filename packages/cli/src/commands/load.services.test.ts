@@ -268,7 +268,7 @@ describe('sluice load', () => {
     const target = await serverOf(() => undefined)
     const fake = fakeIo()
     const done = main(['load', target, '--rate', '50', '--duration', '1h', '--timeout', '60s'], fake.io)
-    await vi.waitFor(() => expect(fake.signal('SIGINT')).toBe(true))
+    await vi.waitFor(() => expect(fake.signal('SIGINT')).toBe(true), 60_000)
     expect(await done).toBe(0)
     expect(fake.out()).toMatch(/0 admitted, 0 refused/)
   })

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -28,7 +29,7 @@ interface Served extends FakeIo {
 async function serve(...argv: string[]): Promise<Served> {
   const fake = fakeIo()
   const done = main(['serve', '--http', '127.0.0.1:0', '--admin', '127.0.0.1:0', ...argv], fake.io)
-  await vi.waitFor(() => expect(fake.err()).toMatch(/\/v1\/rules\n/), 10_000)
+  await vi.waitFor(() => expect(fake.err()).toMatch(/\/v1\/rules\n/), 60_000)
   const lines = fake.err().match(/^ {2}curl .*$/gm)!
   return { ...fake, done, lines: lines.map(argumentsOf) }
 }
@@ -104,7 +105,7 @@ describe('sluice serve', () => {
     try {
       const store = ['--store', `redis://127.0.0.1:${proxy.port}`]
       const { done, lines, signal, out, err } = await serve(`${rules}messaging.yaml`, ...store)
-      const mostly = { timeout: 10_000 }
+      const mostly = { timeout: 60_000 }
       await vi.waitFor(async () => expect(await post(lines[0]!)).toMatchObject({ degraded: false }), mostly)
       proxy.losesAnswers = true
       await vi.waitFor(async () => {
@@ -169,7 +170,7 @@ describe('sluice serve', () => {
 
 const MODES = ['open', 'closed', 'local'] as const
 /** docs/redis.md promises less than a second. */
-const BACK = { timeout: 10_000, interval: 20 }
+const BACK = { timeout: 60_000, interval: 20 }
 
 describe('the log of sluice serve', () => {
   const shown = async (argv: string[], env: Record<string, string>, isTTY?: boolean): Promise<string> => {
@@ -177,7 +178,7 @@ describe('the log of sluice serve', () => {
     Object.assign(fake.io.stdout, { isTTY })
     const addresses = ['--http', '127.0.0.1:0', '--admin', '127.0.0.1:0']
     const done = main(['serve', ...addresses, `${rules}messaging.yaml`, ...argv], fake.io)
-    await vi.waitFor(() => expect(fake.err()).toMatch(/\/v1\/rules\n/), 10_000)
+    await vi.waitFor(() => expect(fake.err()).toMatch(/\/v1\/rules\n/), 60_000)
     fake.signal('SIGINT')
     expect(await done).toBe(0)
     return fake.out()
@@ -204,15 +205,16 @@ describe('the log of sluice serve', () => {
 })
 
 describe('sluice serve on its way out', () => {
-  /** A request of which the body does not arrive. */
+  /** A request of which the head has arrived, and the body does not. */
   const slowRequest = async (http: string): Promise<Socket> => {
     const { hostname, port } = new URL(http)
     const socket = connect(Number(port), hostname)
     socket.on('error', () => undefined)
     await new Promise((resolve) => socket.once('connect', resolve))
     const head =
-      'POST /v1/check HTTP/1.1\r\nHost: d\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n'
-    await new Promise((resolve) => socket.write(`${head}{`, resolve))
+      'POST /v1/check HTTP/1.1\r\nHost: d\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n'
+    socket.write(`${head}{`)
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /)
     return socket
   }
   const hour = ['--drain-time', '1h', '--request-timeout', '1h', '--no-watch']
@@ -220,7 +222,6 @@ describe('sluice serve on its way out', () => {
   it('says for how many requests it waits, and answers them', async () => {
     const { done, lines, signal, out } = await serve(`${rules}messaging.yaml`, ...hour)
     const socket = await slowRequest(lines[0]![1]!)
-    await new Promise((resolve) => setTimeout(resolve, 100)) // its head arrives
     signal('SIGINT')
     expect(out()).toContain(
       'stopping: waits for 1 request in flight, 3600 s at most; a second signal ends at once',
@@ -242,19 +243,22 @@ describe('sluice serve on its way out', () => {
     expect(await done).toBe(0)
   })
 
-  it('holds no answer back any more', async () => {
+  it('holds no answer back any more', { timeout: 50_000 }, async () => {
     const path = join(folder, 'held.yaml')
     writeFileSync(path, 'domain: d\nlimits: [{ name: n, key: [], limit: 1/day, tarpit: 1m }]\n')
     const { done, lines, signal } = await serve(path, ...hour)
     const [line] = lines
     expect(await post(line!)).toMatchObject({ allowed: true })
     const held = post(line!)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    const began = performance.now()
+    const { origin } = new URL(lines.at(-1)![1]!)
+    const refused = 'sluice_requests_total{domain="d",outcome="denied"} 1\n'
+    await vi.waitFor(
+      async () => expect(await (await fetch(`${origin}/metrics`)).text()).toContain(refused),
+      60_000,
+    )
     signal('SIGTERM')
     expect(await held).toMatchObject({ allowed: false })
     expect(await done).toBe(0)
-    expect(performance.now() - began).toBeLessThan(30_000) // not the minute
   })
 })
 

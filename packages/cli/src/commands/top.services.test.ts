@@ -42,15 +42,12 @@ async function login(http: string, times: number, ip: string): Promise<void> {
 async function once(argv: readonly string[], requests: number, env = {}): Promise<string> {
   let out = ''
   await expect
-    .poll(
-      async () => {
-        const ran = await runLine(['top', '--once', ...argv], '', env)
-        expect([ran.code, ran.err]).toEqual([0, ''])
-        out = ran.out
-        return out
-      },
-      { timeout: 30_000 },
-    )
+    .poll(async () => {
+      const ran = await runLine(['top', '--once', ...argv], '', env)
+      expect([ran.code, ran.err]).toEqual([0, ''])
+      out = ran.out
+      return out
+    })
     .toContain(`requests ${requests} (`)
   return out
 }
@@ -88,7 +85,7 @@ describe('sluice top', () => {
     Object.assign(io.stdout, { isTTY: true, columns: 60, rows: 12 })
     const ended = main(['top', admin], io)
     await login(http, 6, '203.0.113.7')
-    await expect.poll(out, { timeout: 30_000 }).toContain('requests 6 (')
+    await expect.poll(out).toContain('requests 6 (')
     signal('SIGINT')
     expect(await ended).toBe(0)
     const frames = out().split('\x1b[H\x1b[J').slice(1)
@@ -118,7 +115,7 @@ describe('sluice top', () => {
     const { io, err, out } = fakeIo()
     Object.assign(io.stdout, { isTTY: true, columns: 80, rows: 24 })
     const ended = main(['top', admin], io)
-    await expect.poll(out, { timeout: 30_000 }).toContain('sluice top')
+    await expect.poll(out).toContain('sluice top')
     await service.stop()
     expect({ code: await ended, err: err() }).toMatchObject({
       code: 2,

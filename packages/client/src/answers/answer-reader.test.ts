@@ -279,6 +279,7 @@ describe('a refusal', () => {
   const answers: readonly [Answer, boolean][] = [
     [{ status: 429, headers: {} }, true],
     [{ status: 403, headers: { 'retry-after': '60' } }, true],
+    [{ status: 403, headers: { 'Retry-After': '60' } }, true],
     [{ status: 403, headers: { 'x-ratelimit-remaining': '0' } }, true],
     [{ status: 403, headers: { 'x-ratelimit-remaining': '8' } }, false],
     [{ status: 403, headers: {} }, false],

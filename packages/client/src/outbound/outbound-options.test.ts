@@ -1,4 +1,6 @@
-import { createLimiter } from '@sluice/limiter'
+import { createLimiter, MemoryStore } from '@sluice/limiter'
+import { createPipeline } from '@sluice/limiter/pipeline'
+import { compile } from '@sluice/limiter/rules'
 import { describe, expect, it } from 'vitest'
 import { outboundAdapter } from '../axios.ts'
 import { retrying } from '../retry/retrying.ts'
@@ -11,9 +13,37 @@ const limiter = createLimiter({
   policies: { budget: { algorithm: 'token-bucket', limit: 5, period: '1m', burst: 1 } },
 })
 
+const rules = compile([
+  {
+    name: 'outbound',
+    descriptors: [],
+    limits: [
+      {
+        name: 'budget',
+        key: [],
+        limit: { limit: 5, period: '1m' },
+        algorithm: 'gcra',
+        cost: 1,
+        onLimit: 'deny',
+        mode: 'enforce',
+        onStoreError: 'open',
+        onMissingKey: 'skip',
+        exempt: [],
+        overrides: [],
+        replaces: [],
+      },
+    ],
+  },
+])
+const pipeline = createPipeline({ rules: () => rules, store: new MemoryStore() })
+
 describe('options that are wrong', () => {
   it.each<[string, unknown]>([
     ['no option is named "onLimit.budgt"; did you mean budget?', [{ limiter, onLimit: { budgt: 'reject' } }]],
+    [
+      'no option is named "onLimit.budgt"; did you mean budget?',
+      [{ pipeline, onLimit: { budgt: 'reject' } }],
+    ],
     ['fallback must be given, for onLimit: degrade', [{ limiter, onLimit: 'degrade' }]],
     ['fallback must be given, for onLimit: degrade', [{ limiter, onLimit: { budget: 'degrade' } }]],
     ...['localhost:8080', 'https://api.example.com/v1', 'api.example.com'].map(

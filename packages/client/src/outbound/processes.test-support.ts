@@ -94,7 +94,6 @@ process.stdin.on('end', () => process.exit())
 export const CALLER = `
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Redis } from 'ioredis'
 import { createLimiter } from '@sluice/limiter'
 import { RedisStore } from '@sluice/limiter/stores/redis'
@@ -123,8 +122,6 @@ console.log('ready')
 process.stdin.once('data', async () => {
   const until = performance.now() + (forMs ?? 1e9)
   const outcomes = {}
-  const lag = monitorEventLoopDelay({ resolution: 5 })
-  lag.enable()
   let left = calls ?? Infinity
   await Promise.all(Array.from({ length: atOnce }, async () => {
     while (left-- > 0 && performance.now() < until) {
@@ -136,8 +133,7 @@ process.stdin.once('data', async () => {
       outcomes[how] = (outcomes[how] ?? 0) + 1
     }
   }))
-  lag.disable()
-  console.log(JSON.stringify({ outcomes, events, asked, lagMs: lag.percentile(99) / 1e6 }))
+  console.log(JSON.stringify({ outcomes, events, asked }))
   client.disconnect()
   process.exit()
 })

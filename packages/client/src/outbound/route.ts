@@ -33,8 +33,9 @@ export class Route {
     const { limiter, pipeline, domain = 'outbound', onLimit = 'queue', fallback } = destination
     if (limiter !== undefined && pipeline !== undefined)
       throw new ConfigError('a destination has a limiter or a pipeline, not both', { path: ['pipeline'] })
-    if (typeof onLimit !== 'string' && limiter !== undefined)
-      checkOptions(onLimit, modeByPolicyCheck(Object.keys(limiter.policies)), 'onLimit')
+    const names = limiter === undefined ? rulesOf(pipeline, domain) : Object.keys(limiter.policies)
+    if (typeof onLimit !== 'string' && names !== undefined)
+      checkOptions(onLimit, modeByPolicyCheck(names), 'onLimit')
     if (fallback === undefined && (onLimit === 'degrade' || Object.values(onLimit).includes('degrade')))
       throw new ConfigError('fallback must be given, for onLimit: degrade', { path: ['fallback'] })
     this.destination = destination
@@ -121,4 +122,12 @@ function originMatcher(text: string): (origin: string) => boolean {
       { path: ['origin'] },
     )
   return (other) => other === url.origin
+}
+
+/** The names of the rules in force; `undefined` where the domain is not loaded yet. */
+function rulesOf(pipeline: Destination['pipeline'], domain: string): readonly string[] | undefined {
+  return pipeline
+    ?.rules()
+    .domains.get(domain)
+    ?.limits.map(({ name }) => name)
 }

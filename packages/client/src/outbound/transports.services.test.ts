@@ -6,7 +6,7 @@ import got from 'got'
 import ky from 'ky'
 import { Agent, request, fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { freePort } from '../../../limiter/src/stores/redis/server.test-support.ts'
+import { freePort } from '../../../limiter/src/free-port.test-support.ts'
 import { outboundAdapter } from '../axios.ts'
 import { outboundInterceptor } from '../undici.ts'
 import { createOutbound, type Outbound, outbound } from './outbound.ts'
@@ -117,8 +117,8 @@ const TRANSPORTS: Readonly<
 const limitsOf = (limit: number, extra: object = {}) => {
   const limiter = createLimiter({
     policies: {
-      calls: { algorithm: 'fixed-window', limit, period: '1d' },
-      tokens: { algorithm: 'fixed-window', limit: 10_000, period: '1d' },
+      calls: { algorithm: 'fixed-window', limit, period: '365d' },
+      tokens: { algorithm: 'fixed-window', limit: 10_000, period: '365d' },
     },
   })
   return { limiter, limits: createOutbound({ destinations: [{ limiter, ...extra }], maxWaitMs: 5_000 }) }

@@ -5,11 +5,11 @@ import type { Event } from '@sluice/limiter/events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   Cleanup,
-  freePort,
   type Program,
   ROOT,
   startProgram,
 } from '../../../cli/src/serve/proxies/processes.test-support.ts'
+import { freePort } from '../../../limiter/src/free-port.test-support.ts'
 import { createServiceClient } from './service-client.ts'
 import type { ServiceClientOptions } from './service-client-options.ts'
 import type { ServiceClient } from './service-verbs.ts'
@@ -17,7 +17,7 @@ import type { ServiceClient } from './service-verbs.ts'
 const RULES = `
 domain: shop
 limits:
-  - { name: daily, key: [user], limit: 500/day, algorithm: fixed-window, when: { path: /daily } }
+  - { name: daily, key: [user], limit: 500/365d, algorithm: fixed-window, when: { path: /daily } }
   - { name: all, key: [], limit: 1000000/day, when: { path: /all } }
 `
 const PATIENT = { deadlineMs: 30_000 }

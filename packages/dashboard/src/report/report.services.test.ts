@@ -107,7 +107,7 @@ describe('the report of a simulation, in Chromium', () => {
       await page.emulateMedia({ colorScheme: scheme })
       const colors = `[...document.querySelectorAll('.chart canvas')].map((canvas) => new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size)`
       await expect
-        .poll(async () => Math.min(...((await page.evaluate(colors)) as number[])), { timeout: 30_000 })
+        .poll(async () => Math.min(...((await page.evaluate(colors)) as number[])))
         .toBeGreaterThan(3)
       const charts = await page.locator('.chart').count()
       expect(await page.locator('.chart canvas').count()).toBe(charts)

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { freePort } from '../stores/redis/server.test-support.ts'
+import { freePort } from '../free-port.test-support.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 

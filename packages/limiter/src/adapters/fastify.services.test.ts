@@ -200,7 +200,7 @@ describe('Fastify', () => {
     await limited.listen({ host: '127.0.0.1', port: 0 })
     const caller = connect((limited.server.address() as AddressInfo).port, '127.0.0.1')
     caller.end('GET / HTTP/1.1\r\nHost: a\r\n\r\n', () => caller.destroy())
-    await vi.waitFor(() => expect(key).toBe('127.0.0.1'))
+    await vi.waitFor(() => expect(key).toBe('127.0.0.1'), 60_000)
     await limited.close()
   })
 

@@ -3,7 +3,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { type Application, adapterSuite } from '@sluice/conformance'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { decorate, EXCEPT, everything, listen } from './nest/nest.test-support.ts'
+import { decorate, EXCEPT, everything, listen, standing } from './nest/nest.test-support.ts'
 import { RateLimitModule, SkipThrottle, Throttle } from './nest.ts'
 
 adapterSuite({ describe, it }, 'Nest over Fastify', {
@@ -53,7 +53,7 @@ describe('Nest over Fastify', () => {
     decorate(Routes, 'strict', Get('strict'), Throttle({ limit: 1 }))
     decorate(Routes, 'free', Get('free'), SkipThrottle())
     const server = await listen({
-      imports: [RateLimitModule.forRoot({ limit: 9, period: '1m' })],
+      imports: [RateLimitModule.forRoot({ limit: 9, period: '1m', ...standing() })],
       controllers: [Routes],
       platform: new FastifyAdapter(),
     })

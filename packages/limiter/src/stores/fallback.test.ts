@@ -156,7 +156,7 @@ describe('fallback store', () => {
     await outside() // what follows runs where sockets are read, as requests do
     const asked = store.decide([step('closed')], false)
     await Promise.resolve()
-    const heldUp = performance.now() + 30
+    const heldUp = performance.now() + 1_000 // on a busy machine an answer takes that long
     while (performance.now() < heldUp);
     expect((await asked).degraded).toBeUndefined()
   })

@@ -52,7 +52,7 @@ describe('nodes that share a Redis and a hot key', () => {
       }
       const stores = Array.from(
         { length: NODES },
-        () => new PrefetchStore(storeOf(), { nodes: NODES, observe }),
+        () => new PrefetchStore(storeOf(), { nodes: NODES, idleMs: 3_600_000, observe }),
       )
       const nodes = stores.map((store) => createLimiter({ name, store, policies }))
       const bare = createLimiter({ name, store: storeOf(), policies })

@@ -12,7 +12,7 @@ import { ConfigError } from '../core/errors.ts'
 import type { RedisClient } from './redis/client.ts'
 import { startRest } from './redis/rest.test-support.ts'
 import { type RedisServer, startRedis } from './redis/server.test-support.ts'
-import { per90s, stepOf } from './redis/steps.test-support.ts'
+import { per90d, stepOf } from './redis/steps.test-support.ts'
 import { RedisStore } from './redis.ts'
 import type { Outcome } from './store.ts'
 
@@ -95,7 +95,7 @@ describe.each(Object.entries(clients))('The Redis store over %s', (_, connect) =
 
   it('runs its scripts on a server that has lost them', async () => {
     const store = new RedisStore({ client: await connect() })
-    const step = stepOf(per90s(70))
+    const step = stepOf(per90d(70))
     const answers: Promise<Outcome>[] = []
     for (let i = 0; i < 100; i++) {
       answers.push(store.decide([step], false))
@@ -135,6 +135,6 @@ describe('A RedisStore', () => {
 
   it('refuses a request without measure', async () => {
     const store = new RedisStore({ client: redis })
-    await expect(store.decide(new Array(1_001).fill(stepOf(per90s(1))), false)).rejects.toThrow(RangeError)
+    await expect(store.decide(new Array(1_001).fill(stepOf(per90d(1))), false)).rejects.toThrow(RangeError)
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { freePort } from '../../../limiter/src/free-port.test-support.ts'
 import {
   agreement,
   ask,
   exported,
-  freePort,
   inFolder,
   oneConnection,
   run,
@@ -112,15 +112,15 @@ describe('Envoy', () => {
     }))
 
   test('acceptance 2.4: of 300 calls at least 99 % are decided as ours', () =>
-    behindEnvoy(RULE.replace('20/minute', '10/second').replace('20 }', '5 }'), async (port) => {
+    behindEnvoy(RULE.replace('20/minute', '2/second').replace('20 }', '5 }'), async (port) => {
       const agent = oneConnection()
-      const policy = { algorithm: 'token-bucket', limit: 10, period: 1_000, burst: 5 } as const
-      const batches = Array.from({ length: 30 }, (_, i) => [10, (i * 7) % 5] as const)
+      const policy = { algorithm: 'token-bucket', limit: 2, period: 1_000, burst: 5 } as const
+      const batches = Array.from({ length: 15 }, (_, i) => [20, (i * 7) % 5] as const)
       const call = async () => (await ask(port, { from: '127.0.0.2', agent })) === 200
       const { calls, alike, admitted } = await agreement(policy, batches, call)
       agent.destroy()
       expect(calls).toBe(300)
-      expect(admitted).toBeGreaterThan(60)
+      expect(admitted).toBeGreaterThan(30)
       expect(alike).toBeGreaterThanOrEqual(297)
     }))
 

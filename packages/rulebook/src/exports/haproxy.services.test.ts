@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { freePort } from '../../../limiter/src/free-port.test-support.ts'
 import {
   agreement,
   ask,
   exported,
-  freePort,
   inFolder,
   oneConnection,
   run,
@@ -16,7 +16,7 @@ import {
 
 /** HAProxy with the exported limits in front of an application. */
 function behindHaproxy<T>(rulebook: string, body: (port: number, proxied: number) => Promise<T>): Promise<T> {
-  return upstream(500, async (app) => {
+  return upstream(2_000, async (app) => {
     const [port, proxied] = [await freePort(), await freePort()]
     const { text, notes } = exported('haproxy', rulebook, { keys: 1_000 })
     expect(notes.filter(({ exported }) => !exported)).toEqual([])
@@ -90,15 +90,15 @@ describe('HAProxy', () => {
     }))
 
   test('acceptance 2.4: of 300 calls at least 99 % are decided as ours', () =>
-    behindHaproxy(RULE.replace('20/minute', '10/2s'), async (port) => {
+    behindHaproxy(RULE.replace('20/minute', '10/5s'), async (port) => {
       const agent = oneConnection()
-      const policy = { algorithm: 'sliding-window-counter', limit: 10, period: 2_000 } as const
-      const batches = Array.from({ length: 30 }, (_, i) => [10, (i * 7) % 3] as const)
+      const policy = { algorithm: 'sliding-window-counter', limit: 10, period: 5_000 } as const
+      const batches = Array.from({ length: 15 }, (_, i) => [20, (i * 7) % 3] as const)
       const call = async () => (await ask(port, { from: '127.0.0.2', agent })) === 200
       const { calls, alike, admitted } = await agreement(policy, batches, call)
       agent.destroy()
       expect(calls).toBe(300)
-      expect(admitted).toBeGreaterThan(40)
+      expect(admitted).toBeGreaterThan(20)
       expect(alike).toBeGreaterThanOrEqual(297)
     }))
 

@@ -151,9 +151,10 @@ const sockets = Array.from({ length: Number(count) }, (_, i) => {
   return socket
 })
 const sent = performance.now() - began
-setTimeout(() => {
+// Where the machine stood still meanwhile, what has come is looked at first.
+setTimeout(() => setTimeout(() => {
   console.log(JSON.stringify({ connected, reset, ms: performance.now() - began }))
   for (const socket of sockets) socket.destroy()
   process.exit()
-}, Number(ms))
+}, 50), Number(ms))
 `

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { CONNECTOR, inNamespaces, LISTENER, type Namespace } from './namespaces.test-support.ts'
 import { exported } from './proxies.test-support.ts'
 
@@ -68,7 +68,7 @@ socket.on('close', () => console.log('closed'))`,
       await load(server, folder, rulebook)
       const before = said().length
       expect(await connect(a!, '10.0.1.1', 5)).toMatchObject({ connected: 3, reset: 2 })
-      expect(said().length).toBeGreaterThan(before)
+      await vi.waitFor(() => expect(said().length).toBeGreaterThan(before), 60_000)
       expect(said()).not.toContain('closed')
     }))
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { freePort } from '../../../limiter/src/free-port.test-support.ts'
 import {
   agreement,
   ask,
   exported,
-  freePort,
   inFolder,
   oneConnection,
   run,
@@ -15,7 +15,7 @@ import {
 
 /** nginx with the exported limits in front of an application. */
 function behindNginx<T>(rulebook: string, body: (port: number) => Promise<T>, more = ''): Promise<T> {
-  return upstream(500, async (app) => {
+  return upstream(2_000, async (app) => {
     const port = await freePort()
     const { text, notes } = exported('nginx', rulebook, { keys: 1_000 })
     expect(notes.filter(({ exported }) => !exported)).toEqual([])
@@ -57,15 +57,15 @@ describe('nginx', () => {
     }))
 
   test('acceptance 2.4: of 300 calls at least 99 % are decided as ours', () =>
-    behindNginx(RULE.replace('20/minute', '10/second').replace('20 }', '5 }'), async (port) => {
+    behindNginx(RULE.replace('20/minute', '2/second').replace('20 }', '5 }'), async (port) => {
       const agent = oneConnection()
-      const policy = { algorithm: 'token-bucket', limit: 10, period: 1_000, burst: 5 } as const
-      const batches = Array.from({ length: 30 }, (_, i) => [10, (i * 7) % 5] as const)
+      const policy = { algorithm: 'token-bucket', limit: 2, period: 1_000, burst: 5 } as const
+      const batches = Array.from({ length: 15 }, (_, i) => [20, (i * 7) % 5] as const)
       const call = async () => (await ask(port, { from: '127.0.0.2', agent })) === 200
       const { calls, alike, admitted } = await agreement(policy, batches, call)
       agent.destroy()
       expect(calls).toBe(300)
-      expect(admitted).toBeGreaterThan(60)
+      expect(admitted).toBeGreaterThan(30)
       expect(alike).toBeGreaterThanOrEqual(297)
     }))
 
@@ -169,14 +169,14 @@ limits:
       `domain: shop
 limits:
   - { name: slots, when: { path: /slow }, key: [ip], limit: 3/1m, algorithm: concurrency }
-  - { name: queue, when: { path: /queue }, key: [ip], limit: 10/second, burst: 5, algorithm: leaky-bucket }
+  - { name: queue, when: { path: /queue }, key: [ip], limit: 1/second, burst: 5, algorithm: leaky-bucket }
 `,
       async (port) => {
         expect(await servedAtOnce(port, 10, { path: '/slow' })).toBe(3)
         expect(await servedAtOnce(port, 3, { path: '/slow' })).toBe(3)
         const began = performance.now()
         expect(await servedAtOnce(port, 12, { path: '/queue' })).toBe(5)
-        expect(performance.now() - began).toBeGreaterThan(380)
+        expect(performance.now() - began).toBeGreaterThan(3_800)
       },
     ))
 })

@@ -17,7 +17,9 @@ async function withNodes(run: (nodes: readonly ServiceBench[]) => Promise<void>)
   const redis: RedisServer = await startRedis()
   const clients = [1, 2].map(() => new Redis(redis.port, { autoResendUnfulfilledCommands: false }))
   const nodes = await Promise.all(
-    clients.map((client) => bench(RULES, { store: new RedisStore({ client }) })),
+    clients.map((client) =>
+      bench(RULES, { store: new RedisStore({ client }), fallback: { deadlineMs: 60_000 } }),
+    ),
   )
   try {
     await run(nodes)

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cpuMs } from '../../../limiter/src/cpu.test-support.ts'
 import { bench, post, type ServiceBench } from '../testing.ts'
 
-/** Milliseconds that one body may hold others up; four times as much fails, since test machines are slow. */
+/** Milliseconds that one body may hold others up, on a machine that does nothing else. */
 const BUDGET_MS = 50
+/** More is too much where it is as often what `JSON.parse` alone takes here and now, for the body that is dearest to it. */
+const MOST_PARSES = 8
 
 let service: ServiceBench
 beforeAll(async () => {
@@ -36,10 +38,27 @@ const descriptor = { entries: [{ key: 'k', value: 'v' }] }
 const items = (piece: (i: number) => string): string =>
   filled(BATCH, asList, (i) => filled(BATCH / 1_000 - 1, asList, (j) => piece(i * 10_000 + j)))
 
+const DEAREST = items(repeated('{}'))
+
+/** Milliseconds of this thread's own time. */
+function parseMs(): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let i = 0; i < 3; i++) {
+    const before = cpuMs()
+    JSON.parse(DEAREST)
+    least = Math.min(least, cpuMs() - before)
+  }
+  return least
+}
+
+function expectShort(ms: number): void {
+  if (ms > BUDGET_MS) expect(ms).toBeLessThan(Math.max(4 * BUDGET_MS, MOST_PARSES * parseMs()))
+}
+
 const BODIES: Readonly<Record<string, () => string>> = {
   'empty lists': () => filled(BATCH, asList, repeated('[]')),
   'empty lists in items': () => items(repeated('[]')),
-  'empty objects in items': () => items(repeated('{}')),
+  'empty objects in items': () => DEAREST,
   'objects of one other name each': () => items((i) => `{"${i.toString(36)}":1}`),
   'one object of many names': () => filled(BATCH, ['{', '}'], (i) => `"${i.toString(36)}":1`),
   'items of a hundred other names each': () =>
@@ -98,7 +117,7 @@ test.each(Object.entries(BODIES))('OF-44: a batch of %s holds nobody up for long
   expect(body.length).toBeLessThanOrEqual(BATCH)
   const { ms, status } = await stallOf('/v1/check/batch', body)
   console.info(`${name}: ${ms.toFixed(1)} ms of ${BUDGET_MS}, ${status}`)
-  expect(ms).toBeLessThan(4 * BUDGET_MS)
+  expectShort(ms)
 })
 
 test.each(['[]', '"a":1', '{"a":1}', '"__proto__"'])(
@@ -110,6 +129,6 @@ test.each(['[]', '"a":1', '{"a":1}', '"__proto__"'])(
     const { ms, status } = await stallOf('/v1/check', body)
     console.info(`${piece}: ${ms.toFixed(1)} ms of ${BUDGET_MS}, ${status}`)
     expect(status).toBe(413)
-    expect(ms).toBeLessThan(4 * BUDGET_MS)
+    expectShort(ms)
   },
 )

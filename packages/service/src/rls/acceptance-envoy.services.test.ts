@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { MemoryStore } from '@sluice/limiter/stores/memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openStore } from '../../../cli/src/stores.ts'
+import { freePort } from '../../../limiter/src/free-port.test-support.ts'
 import { type RedisServer, startRedis } from '../../../limiter/src/stores/redis/server.test-support.ts'
 import { callerOf, type GrpcBench, grpcBench } from '../grpc/calls.test-support.ts'
 import { createService } from '../service.ts'
@@ -13,7 +14,6 @@ import {
   type EdgeOptions,
   type Envoy,
   edge,
-  freePort,
   generic,
   perRoute,
   startEnvoy,
@@ -122,7 +122,7 @@ descriptors:
     },
   )
 
-  test('4: with Redis hung and Envoy’s defaults, a limit that is closed refuses 100 of 100, one that is open none', async () => {
+  test('4: with Redis hung, a limit that is closed refuses 100 of 100, one that is open none', async () => {
     const redis = await startRedis()
     closing.push(redis.stop)
     const port = await serviceOnRedis(
@@ -134,24 +134,17 @@ descriptors:
   - { key: open, rate_limit: { unit: day, requests_per_unit: 1000000 } }
 `,
     )
-    const envoy = await envoyFor(port, { domain: 'd', routes: [byHeaders('/', ['closed'], ['open'])] })
+    // That the service answers 5 ms before Envoy's own 20 ms is in deadline.test.ts: a machine may stand still as long.
+    const routes = [byHeaders('/', ['closed'], ['open'])]
+    const envoy = await envoyFor(port, { domain: 'd', filter: PATIENT, routes })
     const refused = async (headers: Record<string, string>): Promise<number> => {
       let count = 0
       for (let i = 0; i < 100; i++) if ((await envoy.get('/', headers)).status === 429) count++
       return count
     }
-    // A machine that stands still for 5 ms makes Envoy let one pass: a service that waits too long lets one pass in
-    // each round.
-    const rounds: number[] = []
-    do {
-      await redis.resume()
-      await expect
-        .poll(async () => (await envoy.get('/', { closed: 'a' })).status, { timeout: 20_000 })
-        .toBe(200)
-      redis.pause()
-      rounds.push(await refused({ closed: 'a' }))
-    } while (rounds.at(-1)! < 100 && rounds.length < 8)
-    expect(rounds).toContain(100)
+    await expect.poll(async () => (await envoy.get('/', { closed: 'a' })).status).toBe(200)
+    redis.pause()
+    expect(await refused({ closed: 'a' })).toBe(100)
     expect(await refused({ open: 'a' })).toBe(0)
     redis.resume()
   })
@@ -165,7 +158,7 @@ descriptors:
       const grpc = `127.0.0.1:${await freePort()}`
       const folder = await rulesFolder({
         'rules.yaml':
-          'domain: d\ndescriptors: [{ key: user, rate_limit: { unit: day, requests_per_unit: 60 } }]',
+          'domain: d\ndescriptors: [{ key: user, rate_limit: { period: 365d, requests_per_unit: 60 } }]',
       })
       closing.push(folder.remove)
       const store = new MemoryStore()
@@ -196,13 +189,10 @@ descriptors:
       stop = await start()
       const ok = await envoy.stat('cluster.app.ratelimit.ok')
       await expect
-        .poll(
-          async () => {
-            await envoy.get('/', { user: 'other' })
-            return envoy.stat('cluster.app.ratelimit.ok')
-          },
-          { timeout: 60_000 },
-        )
+        .poll(async () => {
+          await envoy.get('/', { user: 'other' })
+          return envoy.stat('cluster.app.ratelimit.ok')
+        })
         .toBeGreaterThan(ok)
       const statuses: number[] = []
       for (let i = 0; i < 100; i++) statuses.push((await envoy.get('/', { user: 'a' })).status)

@@ -66,7 +66,8 @@ descriptors:
     const asked = { domain: 'd', descriptors: [entries('closed', 'a')] }
     for (let i = 0; i < 3; i++) expect((await shouldRateLimit(asked)).overall_code).toBe('OVER_LIMIT')
     gate.open()
-    const { overall_code, statuses } = await shouldRateLimit(asked)
+    const patient = { 'x-envoy-expected-rq-timeout-ms': '60000' }
+    const { overall_code, statuses } = await shouldRateLimit(asked, patient)
     expect([overall_code, statuses[0]!.limit_remaining]).toEqual(['OK', 1]) // what came late was charged
   })
 })

@@ -41,7 +41,7 @@ describe('metrics', () => {
   test('are those that Prometheus reads, figure by figure', async () => {
     const service = await traced()
     for (let i = 0; i < 3; i++) await service.ask(LOGIN)
-    await service.shouldRateLimit({ domain: 'shop', descriptors: [entries('user', 'ada')] }, {}, 5_000)
+    await service.shouldRateLimit({ domain: 'shop', descriptors: [entries('user', 'ada')] }, {}, 60_000)
     const samples = await scrape(service)
     await service.sent()
     const of = (name: string, attributes: object = {}) =>
@@ -81,8 +81,8 @@ describe('metrics', () => {
     await service.ask(LOGIN)
     await service.ask(LOGIN)
     await service.http.inject({ method: 'GET', url: '/somewhere/else/42' })
-    await service.shouldRateLimit({ domain: 'shop', descriptors: [entries('user', 'ada')] }, {}, 5_000)
-    await service.shouldRateLimit({ domain: '' }, {}, 5_000).catch(() => undefined)
+    await service.shouldRateLimit({ domain: 'shop', descriptors: [entries('user', 'ada')] }, {}, 60_000)
+    await service.shouldRateLimit({ domain: '' }, {}, 60_000).catch(() => undefined)
     await service.sent()
     const durations = (name: string) =>
       receiver.series
@@ -150,8 +150,8 @@ describe('spans', () => {
   test('of gRPC do too, from its metadata', async () => {
     const service = await traced()
     const request = { domain: 'shop', descriptors: [entries('user', 'ada')] }
-    await service.shouldRateLimit(request, { traceparent: TRACEPARENT }, 5_000)
-    await service.shouldRateLimit(request, { traceparent: TRACEPARENT }, 5_000)
+    await service.shouldRateLimit(request, { traceparent: TRACEPARENT }, 60_000)
+    await service.shouldRateLimit(request, { traceparent: TRACEPARENT }, 60_000)
     await service.sent()
     expect(receiver.spans[1]).toMatchObject({
       trace: TRACE,
@@ -164,7 +164,7 @@ describe('spans', () => {
 
   test('of a call that fails say how, and by whose fault', async () => {
     const service = await traced()
-    await service.shouldRateLimit({ domain: '' }, {}, 5_000).catch(() => undefined)
+    await service.shouldRateLimit({ domain: '' }, {}, 60_000).catch(() => undefined)
     await service.sent()
     expect(receiver.spans).toMatchObject([
       { status: 0, attributes: { 'rpc.response.status_code': 'INVALID_ARGUMENT' } },
@@ -175,7 +175,7 @@ describe('spans', () => {
     const service = await traced({ store: new GatedStore() as never })
     const requests = [
       service.ask(LOGIN),
-      service.shouldRateLimit({ domain: 'shop', descriptors: [entries('user', 'ada')] }, {}, 5_000),
+      service.shouldRateLimit({ domain: 'shop', descriptors: [entries('user', 'ada')] }, {}, 60_000),
     ]
     await Promise.all(requests)
     await service.sent()

@@ -92,7 +92,7 @@ async function start(webhook: WebhookOptions, more: Omit<Partial<ServiceOptions>
   return { node, timers, lines, login }
 }
 
-const soon = <T>(shown: () => T) => expect.poll(shown, { timeout: 20_000, interval: 20 })
+const soon = <T>(shown: () => T) => expect.poll(shown, { interval: 20 })
 
 describe('the webhook', () => {
   test('acceptance 6.5: posts offenders with policy, key, counts and routes; again only those that grew', async () => {

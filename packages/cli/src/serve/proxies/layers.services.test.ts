@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
+import { freePort } from '../../../../limiter/src/free-port.test-support.ts'
 import { ask, askTimes } from './client.test-support.ts'
-import { Cleanup, copyOfExample, freePort, ROOT, startApp, startProgram } from './processes.test-support.ts'
+import { Cleanup, copyOfExample, ROOT, startApp, startProgram } from './processes.test-support.ts'
 
 const cleanup = new Cleanup()
 afterAll(() => cleanup.run())

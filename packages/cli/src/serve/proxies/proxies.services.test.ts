@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../../../limiter/src/free-port.test-support.ts'
 import { type Answer, type Asked, ask, askTimes } from './client.test-support.ts'
 import {
   type App,
   Cleanup,
   copyOfExample,
-  freePort,
   type Ports,
   type Program,
   ROOT,

@@ -4,12 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import {
-  Cleanup,
-  freePort,
-  startApp,
-  startProgram,
-} from '../../../../cli/src/serve/proxies/processes.test-support.ts'
+import { Cleanup, startApp, startProgram } from '../../../../cli/src/serve/proxies/processes.test-support.ts'
+import { freePort } from '../../../../limiter/src/free-port.test-support.ts'
 import { startEnvoy } from '../../../../service/src/rls/envoy.test-support.ts'
 import type { Format } from '../formats.ts'
 import { type ReadEntry, readAll } from '../reading.test-support.ts'

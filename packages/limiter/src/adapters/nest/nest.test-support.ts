@@ -11,6 +11,8 @@ import {
 } from '@nestjs/common'
 import type { AbstractHttpAdapter } from '@nestjs/core'
 import { Test } from '@nestjs/testing'
+import { MemoryStore } from '../../stores/memory.ts'
+import { FakeClock } from '../../testing.ts'
 
 /** What `@A() @B() method()` does, for a tool chain without decorators. */
 export function decorate(
@@ -34,6 +36,11 @@ export function everything<Q, R>(path: string, answer: (request: Q, response: R)
   Req()(Everything.prototype, 'all', 0)
   Res()(Everything.prototype, 'all', 1)
   return Everything
+}
+
+/** Counters whose time stands still. */
+export function standing(): { readonly name: string; readonly store: MemoryStore } {
+  return { name: 'test', store: new MemoryStore({ clock: new FakeClock() }) }
 }
 
 /** What of the adapter suite is otherwise in Nest, and why. */

@@ -7,7 +7,7 @@ import type { Outcome, Step } from '../store.ts'
 import type { Send } from './client.ts'
 import { Names } from './names.ts'
 import { type RedisServer, startRedis } from './server.test-support.ts'
-import { per90s, stepOf } from './steps.test-support.ts'
+import { per90d, stepOf } from './steps.test-support.ts'
 
 let server: RedisServer
 let redis: Redis
@@ -43,7 +43,7 @@ function together(store: RedisStore, steps: readonly Step[]): Promise<Outcome[]>
 describe('Decisions in Redis', () => {
   it('of one turn of the event loop travel together, half of them at a time, and are made in order', async () => {
     const { store, calls } = recorded()
-    const [step, other] = [stepOf(per90s(100)), stepOf(per90s(100))]
+    const [step, other] = [stepOf(per90d(100)), stepOf(per90d(100))]
     await together(store, Array(40).fill({ ...step, cost: 0 }))
     calls.length = 0
     const before = await changes()
@@ -59,7 +59,7 @@ describe('Decisions in Redis', () => {
 
   it('that come alone leave at once', async () => {
     const { store, calls } = recorded()
-    const answer = store.decide([stepOf(per90s(1))], false)
+    const answer = store.decide([stepOf(per90d(1))], false)
     expect(calls).toHaveLength(1)
     await answer
   })
@@ -70,7 +70,7 @@ describe('Decisions in Redis', () => {
       throw new Error('Connection is closed.')
     }
     const [broken, store] = [new RedisStore({ send }), new RedisStore({ client: redis })]
-    const step = stepOf(per90s(100))
+    const step = stepOf(per90d(100))
     await store.decide([{ ...step, cost: 0 }], false)
     await expect(broken.decide([step], false)).rejects.toThrow(StoreError)
     expect((await store.decide([step], true)).figures[0]!.remaining).toBe(99)
@@ -81,11 +81,11 @@ describe('Decisions in Redis', () => {
   it('fail together where they travel together, whatever is wrong with one', async () => {
     const store = new RedisStore({ client: redis })
     const steps = [
-      stepOf(per90s(1)),
+      stepOf(per90d(1)),
       stepOf(planOf({ algorithm: 'sliding-window-log', limit: 1, period: '90s' })),
     ]
     await redis.rpush(new Names('sluice').of(steps[1]!).state, 'not ours')
-    await together(store, Array(4).fill(stepOf(per90s(1))))
+    await together(store, Array(4).fill(stepOf(per90d(1))))
     const answers = await Promise.allSettled(steps.map((step) => store.decide([step], false)))
     await redis.del(new Names('sluice').of(steps[1]!).state)
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
@@ -98,7 +98,7 @@ describe('Decisions in Redis', () => {
     ['no integers', ['1', 'x', '3', '4', '5', '6', '7']],
   ])('fail when %s is answered', async (_, reply) => {
     const store = new RedisStore({ send: async () => reply })
-    await expect(store.decide([stepOf(per90s(1))], false)).rejects.toThrow(StoreError)
+    await expect(store.decide([stepOf(per90d(1))], false)).rejects.toThrow(StoreError)
   })
 
   it('find their calendar window by the server’s clock, wherever the client’s stands', async () => {
@@ -129,7 +129,7 @@ describe('Decisions in Redis', () => {
 
   it('are all answered before the store is closed, and the client stays open', async () => {
     const store = new RedisStore({ client: redis })
-    const answer = store.decide([stepOf(per90s(1))], false)
+    const answer = store.decide([stepOf(per90d(1))], false)
     await store.close()
     expect(await Promise.race([answer, undefined])).toMatchObject({ allowed: true })
     expect(await redis.ping()).toBe('PONG')

@@ -58,12 +58,12 @@ function startSentinel(master: number): Promise<RedisServer> {
 async function until(port: number): Promise<void> {
   const client = new Redis({ port })
   try {
-    for (const giveUp = performance.now() + 20_000; ; ) {
+    for (const giveUp = performance.now() + 100_000; ; ) {
       const answer = (await client.call('SENTINEL', 'MASTER', NAME)) as string[]
       const fields = new Map(answer.map((field, i) => [field, answer[i + 1]]))
       const others = fields.get('num-other-sentinels') === String(COUNT - 1)
       if (fields.get('flags') === 'master' && fields.get('num-slaves') === '1' && others) return
-      if (performance.now() > giveUp) throw new Error('the sentinels did not find each other within 20 s')
+      if (performance.now() > giveUp) throw new Error('the sentinels did not find each other within 100 s')
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   } finally {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../free-port.test-support.ts'
 
 /** A Redis server of a test's own: nothing is kept, and nobody else uses it. */
 export interface RedisServer {
@@ -57,14 +57,6 @@ export async function startServer(
     await stop()
     if (tries === 2) throw new Error(`${file} did not start: ${problem}`)
   }
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => probe.close(resolve))
-  return port
 }
 
 /** What kept the server from starting. */

@@ -8,7 +8,7 @@ import type { Outcome, Step } from '../store.ts'
 import type { RedisClient } from './client.ts'
 import { type RedisCluster, startCluster } from './cluster.test-support.ts'
 import { Names, slotOf } from './names.ts'
-import { per90s, stepOf } from './steps.test-support.ts'
+import { per90d, stepOf } from './steps.test-support.ts'
 
 let cluster: RedisCluster
 const closing: (() => unknown)[] = []
@@ -45,7 +45,7 @@ function apart(): [string, string] {
 
 describe('slotOf', () => {
   it('is what a cluster says', async () => {
-    for (const step of [stepOf(per90s(1)), stepOf(per90s(1), { key: '' })]) {
+    for (const step of [stepOf(per90d(1)), stepOf(per90d(1), { key: '' })]) {
       const { state } = new Names('sluice').of(step)
       const slot = await cluster.nodes[0]!.admin.call('CLUSTER', 'KEYSLOT', state)
       expect(slotOf(step)).toBe(slot)
@@ -66,8 +66,8 @@ describe.each(Object.entries(clients))('A request over two nodes of a cluster, b
   const two = (more: StepOptions = {}, limits: readonly [number, number] = [5, 2]): [Step, Step] => {
     const [near, far] = apart()
     return [
-      stepOf(per90s(limits[0]), { key: near, ...more }),
-      stepOf(per90s(limits[1]), { key: far, ...more }),
+      stepOf(per90d(limits[0]), { key: near, ...more }),
+      stepOf(per90d(limits[1]), { key: far, ...more }),
     ]
   }
 
