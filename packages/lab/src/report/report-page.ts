@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { PAGE } from '../built.ts'
+import { REPORT_PAGE } from '../built.ts'
 import type { TrafficFigures } from './traffic-figures.ts'
 
 /**
@@ -44,7 +44,7 @@ function embedded(figures: TrafficFigures): string {
 }
 
 function partOf(file: string): string {
-  return readFileSync(new URL(file, PAGE), 'utf8')
+  return readFileSync(new URL(file, REPORT_PAGE), 'utf8')
 }
 
 function sourceOf(text: string): string {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { PAGE } from '../built.ts'
+import { DASHBOARD_PAGE } from '../built.ts'
 
 const FILES: readonly (readonly [path: string, file: string, type: string])[] = [
   ['/', 'index.html', 'text/html; charset=utf-8'],
@@ -41,7 +41,7 @@ export function dashboardFiles(): readonly DashboardFile[] {
       path,
       headers: { 'content-type': type, ...HEADERS },
       content: () => {
-        content ??= readFileSync(new URL(file, PAGE))
+        content ??= readFileSync(new URL(file, DASHBOARD_PAGE))
         return content
       },
     }

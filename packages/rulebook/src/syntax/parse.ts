@@ -41,7 +41,7 @@ export function parse(text: string, file: string): ParsedFile {
  * @param report of mistakes with which there is a tree all the same
  * @param refuse throws where there were any
  */
-export function anyTree(text: string, report: Report, refuse: () => void): TreeNode {
+export function anyTree(text: string, report: ReportAt, refuse: () => void): TreeNode {
   const [document, second] = compose(text, (offset, message) => {
     report(offset, message)
     refuse()
@@ -56,19 +56,19 @@ export function anyTree(text: string, report: Report, refuse: () => void): TreeN
   return root
 }
 
-function compose(text: string, stop: Report): Document.Parsed[] {
+function compose(text: string, stop: ReportAt): Document.Parsed[] {
   // `core` holds even under `%YAML 1.1`; the tree builder finds duplicate keys itself, in linear time.
   const composer = new Composer({ schema: 'core', resolveKnownTags: false, uniqueKeys: false })
   return [...composer.compose(tokensOf(text, stop), true, text.length)]
 }
 
-type Report = (offset: number, message: string) => void
+type ReportAt = (offset: number, message: string) => void
 
 /**
  * Counts while the tokens come. Composing recurses: deep enough, a text would end the process. A file of line ends
  * alone would take as long as a hundred files.
  */
-function* tokensOf(text: string, stop: Report): Generator<CST.Token> {
+function* tokensOf(text: string, stop: ReportAt): Generator<CST.Token> {
   const parser = new Parser()
   let lexemes = 0
   for (const lexeme of new Lexer().lex(text)) {
