@@ -15,6 +15,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 
 const limit = 10
 const windowMs = 2_000
+const period = '2s'
 const algorithm = 'sliding-window-counter'
 const port = Number(process.env.PORT ?? 0)
 
@@ -76,11 +77,10 @@ const servers = {
   '@fastify/rate-limit': () => fastifyApp(fastifyRateLimit, { max: limit, timeWindow: windowMs }),
   'hono-rate-limiter': () =>
     honoApp(rateLimiter({ windowMs, limit, keyGenerator: (c) => c.env.incoming.socket.remoteAddress })),
-  'Sluice for Express': () => expressApp(sluiceExpress({ limit, windowMs })),
-  'Sluice for Express, sliding': () => expressApp(sluiceExpress({ limit, windowMs, algorithm })),
-  'Sluice for Fastify, sliding': () =>
-    fastifyApp(sluiceFastify, { max: limit, timeWindow: windowMs, algorithm }),
-  'Sluice for Hono, sliding': () => honoApp(sluiceHono({ limit, windowMs, algorithm })),
+  'Sluice for Express': () => expressApp(sluiceExpress({ limit, period, algorithm })),
+  'Sluice for Express, windowMs': () => expressApp(sluiceExpress({ limit, windowMs })),
+  'Sluice for Fastify': () => fastifyApp(sluiceFastify, { limit, period, algorithm }),
+  'Sluice for Hono': () => honoApp(sluiceHono({ limit, period, algorithm })),
 }
 
 const name = process.argv[2]

@@ -36,8 +36,10 @@ async function compare(millions, rounds) {
       'domain: bench\nlimits: [{ name: address, key: [ip], limit: 100/minute, algorithm: fixed-window }]\n',
     )
     const sluice = join(ROOT, 'packages/cli/bin/sluice.js')
+    const simulate = [process.execPath, sluice, 'simulate', rules, '--log', log, '--format', 'json']
     const programs = {
-      'sluice simulate': [process.execPath, sluice, 'simulate', rules, '--log', log, '--format', 'json'],
+      'sluice simulate': [...simulate, '--jobs', '1'],
+      'sluice simulate, --jobs 2': [...simulate, '--jobs', '2'],
       'node:readline, counting': [process.execPath, fileURLToPath(import.meta.url), 'read-lines', log],
       goaccess: ['goaccess', log, '--log-format=COMBINED', '--no-progress', '-o', join(folder, 'out.json')],
     }

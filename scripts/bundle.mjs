@@ -16,7 +16,7 @@ const PAGES = 'packages/dashboard/src'
 const SOURCE_MAP = /\/\/# sourceMappingURL=.*\n?$/
 
 /** Programs, which are no subpaths. */
-const PROGRAMS = { service: ['rules/load-thread'], cli: ['main', 'serve/flags'] }
+const PROGRAMS = { service: ['rules/load-thread'], lab: ['jobs/job-thread'], cli: ['main', 'serve/flags'] }
 
 await Promise.all(
   publishedPackages().map(async ({ folder, entries, commonJs }) => {

@@ -15,6 +15,7 @@ app.use(
   rateLimit({
     limit: 100,
     period: '1m',
+    algorithm: 'sliding-window-counter',
     allowList: ['192.0.2.0/24'],
     denyList: ['198.51.100.7'],
     overrides: { '203.0.113.0/24': 1_000 },

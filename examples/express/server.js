@@ -3,11 +3,16 @@ import express from 'express'
 
 const app = express()
 
-// All callers: 100 requests in 15 minutes, counted from a caller's first.
-app.use(rateLimit({ limit: 100, period: '15m' }))
+// All callers: 100 requests in any 15 minutes.
+app.use(rateLimit({ limit: 100, period: '15m', algorithm: 'sliding-window-counter' }))
 
 // Logins: also 5 failures per minute. Successful logins are given back.
-const logins = rateLimit({ limit: 5, period: '1m', skipSuccessfulRequests: true })
+const logins = rateLimit({
+  limit: 5,
+  period: '1m',
+  algorithm: 'sliding-window-log',
+  skipSuccessfulRequests: true,
+})
 app.post('/login', logins, express.json(), ({ body }, response) => {
   response.sendStatus(body?.password === 'open sesame' ? 200 : 401)
 })

@@ -4,14 +4,14 @@ import fastify from 'fastify'
 const app = fastify()
 
 // One limiter for all routes of this scope that are declared after it.
-await app.register(rateLimit, { max: 100, timeWindow: '15 minutes' })
+await app.register(rateLimit, { limit: 100, period: '15m', algorithm: 'sliding-window-counter' })
 
 app.get('/', async (request) => ({ remaining: request.rateLimit?.remaining }))
 
 // A limit of its own, for each API key.
 app.post(
   '/pay',
-  { config: { rateLimit: { max: 3, timeWindow: '1 minute', key: ({ headers }) => headers['x-api-key'] } } },
+  { config: { rateLimit: { limit: 3, period: '1m', key: ({ headers }) => headers['x-api-key'] } } },
   async () => ({ paid: true }),
 )
 

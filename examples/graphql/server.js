@@ -7,7 +7,12 @@ const schema = buildSchema('type Query { users(first: Int): [User!]! } type User
 const users = ({ first = 10 }) => Array.from({ length: first }, (_, i) => ({ name: `user ${i}` }))
 
 // The cost of an operation: one point for each field, times `first`, `last` or `limit`.
-const limit = rateLimit({ limit: 1_000, period: '1m', key: ({ user }) => user })
+const limit = rateLimit({
+  limit: 1_000,
+  period: '1m',
+  algorithm: 'sliding-window-counter',
+  key: ({ user }) => user,
+})
 
 async function answer(query = '{ users { name } }', user = 'anybody') {
   const document = parse(query)

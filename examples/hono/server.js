@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 const app = new Hono()
 
 // On Cloudflare add: address: (c) => c.req.header('cf-connecting-ip')
-app.use(rateLimit({ limit: 100, period: '15m' }))
+app.use(rateLimit({ limit: 100, period: '15m', algorithm: 'sliding-window-counter' }))
 
 app.get('/', (c) => c.json({ remaining: c.get('rateLimit').remaining }))
 

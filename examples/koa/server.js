@@ -3,7 +3,7 @@ import Koa from 'koa'
 
 const app = new Koa()
 
-app.use(rateLimit({ limit: 100, period: '15m' }))
+app.use(rateLimit({ limit: 100, period: '15m', algorithm: 'sliding-window-counter' }))
 
 app.use((ctx) => {
   ctx.body = { remaining: ctx.state.rateLimit.remaining }

@@ -24,7 +24,7 @@ class AppController {
 }
 
 @Module({
-  imports: [RateLimitModule.forRoot({ limit: 100, period: '15m' })],
+  imports: [RateLimitModule.forRoot({ limit: 100, period: '15m', algorithm: 'sliding-window-counter' })],
   controllers: [AppController],
 })
 class AppModule {}

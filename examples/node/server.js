@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { rateLimit } from '@sluice/limiter/adapters/node'
 
-const limit = rateLimit({ limit: 100, period: '15m' })
+const limit = rateLimit({ limit: 100, period: '15m', algorithm: 'sliding-window-counter' })
 
 const server = createServer(async (request, response) => {
   if (!(await limit(request, response))) return

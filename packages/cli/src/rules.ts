@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { compile, type Domain, type Rules } from '@sluice/limiter/rules'
+import { type CompileOptions, compile, type Domain, type Rules } from '@sluice/limiter/rules'
 import { loadRulebook } from '@sluice/rulebook'
 import { unknownName } from './arguments.ts'
 import type { Values } from './command.ts'
@@ -10,6 +10,8 @@ import { UsageError } from './usage-error.ts'
 export interface LoadedRules {
   readonly domains: readonly Domain[]
   readonly rules: Rules
+  /** What they were compiled with. */
+  readonly compileOptions: CompileOptions
 }
 
 /** What every command that loads rules has an option for. */
@@ -31,7 +33,8 @@ export async function loadRules(
   const secret = await secretOf('SLUICE_SECRET', io)
   checkPaths(paths)
   const domains = await loadRulebook(paths, { calendarMonths })
-  return { domains, rules: compile(domains, { calendarMonths, ...(secret !== undefined && { secret }) }) }
+  const compileOptions = { calendarMonths, ...(secret !== undefined && { secret }) }
+  return { domains, rules: compile(domains, compileOptions), compileOptions }
 }
 
 /** @throws UsageError unless each is there */

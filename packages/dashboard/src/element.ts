@@ -1,4 +1,5 @@
-type Child = Node | string
+/** What an element can hold. */
+export type Child = Node | string
 
 /** An element with attributes and children; `false` leaves an attribute out. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(

@@ -1,9 +1,11 @@
 /** Traffic in, evidence out: what rules would do with a log, and which limits fit it. */
 
-export { type CompareOptions, compareRules, type RulesOfDomain } from './compare/compare.ts'
+export { type CompareOptions, compareRules } from './compare/compare.ts'
+export type { BothFates } from './compare/compare-study.ts'
 export type { Change, Comparison, RulebookTotals } from './compare/comparison.ts'
 export { type DrillOptions, type DrillReport, runDrill } from './drill/run-drill.ts'
 export { restartBy, STORE_FAILURES, type StoreFailure } from './drill/store-failures.ts'
+export type { AnswerThen } from './explain/answer-then.ts'
 export { type ExplainedPast, explainPast, namedSpan, type PastChoice } from './explain/explain-past.ts'
 export {
   type PastDecision,
@@ -13,6 +15,7 @@ export {
 } from './explain/past-decisions.ts'
 export type { RaisedLimit, Remedies } from './explain/remedies.ts'
 
+export type { JobOptions } from './jobs/run-study.ts'
 export { LabError } from './lab-error.ts'
 export { type AdmissionBound, boundOf, statedBound } from './load/admission-bound.ts'
 export { AdmissionCount, type DecidedBetween } from './load/admission-count.ts'
@@ -36,6 +39,13 @@ export {
 export { asCheck, asRequest, type PassedRule, type RuleCase, ruleCases } from './load/rules/rule-case.ts'
 export { type Admissions, type RuleResult, type TryOptions, tryRules } from './load/rules/try-rules.ts'
 export { type LoadFigures, type OverAdmission, type RunLoadOptions, runLoad } from './load/run-load.ts'
+export type {
+  ChangedKey,
+  ChangeTimeline,
+  ComparedLimit,
+  ComparisonFigures,
+} from './report/comparison-figures.ts'
+export { ComparisonTally } from './report/comparison-tally.ts'
 export { reportPage } from './report/report-page.ts'
 export { ReportTally } from './report/report-tally.ts'
 export type {
@@ -50,6 +60,7 @@ export type {
 export type { Fate } from './simulate/decider.ts'
 export { descriptorsFrom } from './simulate/descriptors.ts'
 export type { PolicyReport, SimulationReport } from './simulate/report.ts'
+export type { RulesOfDomain } from './simulate/simulate-study.ts'
 export { type SimulateOptions, simulateTraffic, type TrafficOptions } from './simulate/simulate-traffic.ts'
 export type { KeyDemand } from './suggest/demand.ts'
 export { type SuggestOptions, suggestLimits } from './suggest/suggest-limits.ts'

@@ -81,6 +81,7 @@ function runWorkflow(from: number, to: number): { comment: string; summary: stri
     status: 0,
     stderr: '',
   })
+  expect(readFileSync(join(repository, 'comparison.html'), 'utf8')).toContain('"newlyDenied"')
   const [, code = ''] = /^code=(\d)$/m.exec(readFileSync(env.GITHUB_OUTPUT, 'utf8'))!
   return {
     comment: readFileSync(join(temp, 'comparison.md'), 'utf8'),

@@ -1,11 +1,21 @@
-import { type Comparison, compareRules, descriptorsFrom, type RulesOfDomain } from '@sluice/lab'
+import { writeFileSync } from 'node:fs'
+import {
+  type Comparison,
+  ComparisonTally,
+  compareRules,
+  descriptorsFrom,
+  type RulesOfDomain,
+  reportPage,
+} from '@sluice/lab'
 import { type Command, defineCommand, type Values } from '../command.ts'
 import type { Io } from '../io.ts'
 import { comparisonMarkdown } from '../lab/comparison-markdown.ts'
+import { JOBS_NOTES, JOBS_OPTION, jobsFor } from '../lab/jobs.ts'
+import { checkWritable, REPORT_OPTION } from '../lab/report-file.ts'
 import { shareOrCount } from '../lab/share.ts'
-import { openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
+import { COST_COLUMN_OPTION, openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { millisecondsIn } from '../numbers.ts'
-import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
+import { chooseDomain, type LoadedRules, loadRules, RULES_OPTIONS } from '../rules.ts'
 import { secretOf } from '../secrets.ts'
 import { shadowReport } from '../shadow/shadow-figures.ts'
 import { shadowMarkdown, shadowText } from '../shadow/shadow-text.ts'
@@ -38,14 +48,17 @@ export const compare: Command = defineCommand({
       help: 'with --live, exits with 1 when the rules are in force for less; default 48h',
     },
     domain: { type: 'string', value: 'NAME', help: 'which domain, where the rulebooks have several' },
+    ...COST_COLUMN_OPTION,
     ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
+    ...JOBS_OPTION,
     format: {
       type: 'string',
       value: 'FORMAT',
       choices: ['text', 'markdown', 'json'],
       help: 'markdown, which fits a pull request, or json; with --live also text. Default: markdown, text with --live',
     },
+    ...REPORT_OPTION,
   },
   notes: `OLD and NEW are files or folders. Each rulebook decides with counters of its own, as if it had been
 alone; its totals are those of sluice simulate. A request counts as refused where a rule that is
@@ -54,6 +67,8 @@ enforced refuses it, and under the rule that decided.
 With --live nothing is replayed, and there are no operands: the service has counted how its rules in shadow
 mode would have decided. ADDRESS is HOST:PORT or a URL; figures of several are added up. Where it asks for
 its token: SLUICE_ADMIN_TOKEN, or SLUICE_ADMIN_TOKEN_FILE.
+
+${JOBS_NOTES}
 
 ${TRAFFIC_NOTES}`,
   async run(operands, values, io) {
@@ -67,16 +82,26 @@ ${TRAFFIC_NOTES}`,
     const isOver = most === undefined ? () => false : shareOrCount(most, '--max-newly-denied')
     const old = await rulesAt(oldPath, values, io)
     const proposed = await rulesAt(newPath, values, io)
+    if (values.report !== undefined) checkWritable(values.report)
     const traffic = openTraffic([...(values.log ?? []), ...more], values, io)
     try {
       const descriptors = values.descriptor && descriptorsFrom(values.descriptor)
+      const tally = values.report === undefined ? undefined : new ComparisonTally()
       const comparison = await compareRules(traffic.sources, {
         ...traffic.options,
         old,
         new: proposed,
         descriptors,
+        cost: values['cost-column']?.split('+'),
+        onFates: tally?.add,
+        jobs: jobsFor(values.jobs, traffic.sources, old),
       })
       traffic.stop()
+      if (tally !== undefined) {
+        const about = { traffic: traffic.name, domain: proposed.domain.name }
+        const rulebooks = { old: oldPath, new: newPath }
+        writeFileSync(values.report!, reportPage(tally.figures(comparison, { ...about, rulebooks })))
+      }
       io.stdout.write(
         values.format === 'json'
           ? `${JSON.stringify(comparison, null, 2)}\n`
@@ -97,11 +122,18 @@ ${TRAFFIC_NOTES}`,
 async function compareLive(
   addresses: readonly string[],
   operands: readonly string[],
-  { 'min-data': minData = '48h', format = 'text', log }: Values & { readonly 'min-data'?: string },
+  {
+    'min-data': minData = '48h',
+    format = 'text',
+    log,
+    report: page,
+  }: Values & Readonly<{ 'min-data'?: string; report?: string }>,
   io: Io,
 ): Promise<0 | 1> {
-  if (operands.length > 0 || log !== undefined)
-    throw new UsageError('--live compares what a service has counted: it takes no rules and no log')
+  if (operands.length > 0 || log !== undefined || page !== undefined)
+    throw new UsageError(
+      '--live compares what a service has counted: it takes no rules, no log and no --report',
+    )
   const leastHours = hoursOf(minData)
   const token = await secretOf('SLUICE_ADMIN_TOKEN', io)
   const report = await shadowReport(addresses.map(adminUrl), token, Date.now())
@@ -139,9 +171,9 @@ async function rulesAt(
     readonly domain?: string
   },
   io: Io,
-): Promise<RulesOfDomain> {
-  const { domains, rules } = await loadRules([path], values, io)
+): Promise<RulesOfDomain & Pick<LoadedRules, 'compileOptions'>> {
+  const { domains, rules, compileOptions } = await loadRules([path], values, io)
   const domain = chooseDomain(domains, values.domain, '--domain')
   checkReplayable(domain, values)
-  return { rules, domain }
+  return { rules, domain, compileOptions }
 }

@@ -137,7 +137,7 @@ differs from what it states.`,
 function storeAt(url: string, mine: readonly string[]): RedisAddress['hosts'][number] {
   const address = readRedisUrl(url)
   if (address === undefined || address.kind !== 'single' || address.tls)
-    throw new UsageError('--store must be one Redis without TLS: redis://HOST:PORT/DB')
+    throw new UsageError('name the store: --store must be one Redis without TLS, as redis://HOST:PORT/DB')
   const [at] = address.hosts
   if (!isOwnTarget(`http://${at!.host.includes(':') ? `[${at!.host}]` : at!.host}`, mine))
     throw new UsageError(

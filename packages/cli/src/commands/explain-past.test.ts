@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Ran, runLine } from '../testing.ts'
 
@@ -73,6 +74,16 @@ describe('sluice explain, of a decision that happened', () => {
         '- with a cost of 2',
         '- with a limit of 6 in place of 5 in login, from the first request on',
         '',
+        '           recorded  replayed',
+        'answer     refused   refused',
+        'policy     login     login',
+        'remaining  0         2',
+        'wait       0 ms      56000 ms',
+        'They differ. Why that can be:',
+        '- Other rules may have been in force.',
+        '- What was used before the log begins is not known.',
+        '- Other nodes may have counted on the same store: name their logs, too.',
+        '',
       ].join('\n'),
     })
   })
@@ -81,14 +92,83 @@ describe('sluice explain, of a decision that happened', () => {
     const within = await explain('--log', record, '--line', LINES[7]!)
     expect(within.out).toContain('after 7 requests, the request is refused: login decides')
     expect(within.out).toContain('- with a limit of 9 in place of 5 in login')
-    expect(within.out).toContain('The record says: refused by login, 0 remaining\n')
+    expect(within.out).toContain('answer     refused   refused\n')
     const alone = await explain('--line', LINES[7]!)
     expect(alone.out).toContain('with nothing before it, the request is admitted: login decides')
-    expect(alone.out).toContain('It differs: what was used before')
+    expect(alone.out).toContain('answer     refused   admitted\n')
+    expect(alone.out).toContain('- Nothing before it was replayed: name its log with --log.\n')
     const access = '192.0.2.9 - - [01/Jan/2026:00:00:09 +0000] "POST /login HTTP/1.1" 429 5'
     const { out } = await explain('--line', access)
     expect(out).toContain('at 2026-01-01T00:00:09.000Z, with nothing before it, the request is admitted')
-    expect(out).not.toContain('The record says')
+    expect(out).toContain(
+      '        recorded    replayed\nanswer  status 429  admitted\nThey differ. Why that can be:\n- These rules, or any, may not have been in force.\n',
+    )
+  })
+
+  it('finds what was answered, also of one among equal ones at one instant, in packed and rotated records', async () => {
+    const equal = [true, true, false].map((allowed, i) =>
+      JSON.stringify({
+        ...JSON.parse(line(9, login('192.0.2.5'), allowed)),
+        remaining: [1, 0, 0][i],
+        waitMs: allowed ? 0 : 60_000,
+        ...(i === 1 && { degraded: true }),
+      }),
+    )
+    const two = write(
+      'two.yaml',
+      'domain: shop\nlimits: [{ name: login, key: [ip], limit: 2/minute, algorithm: sliding-window-log }]\n',
+    )
+    const newer = join(folder, 'equal.jsonl.gz')
+    writeFileSync(newer, gzipSync(`${equal.join('\n')}\n`))
+    const logs = ['--log', record, '--log', newer]
+    const { out, err } = await runLine(['explain', two, ...logs, '--key', '192.0.2.5'])
+    expect(err).toBe('')
+    expect(out).toContain(
+      [
+        '           recorded  replayed',
+        'answer     refused   refused',
+        'policy     login     login',
+        'remaining  0         0',
+        'wait       60000 ms  60000 ms',
+        'Both agree.',
+        '',
+      ].join('\n'),
+    )
+    const first = await runLine([
+      'explain',
+      rules,
+      ...logs,
+      '--at',
+      '2026-01-01T00:00:09.250Z',
+      '--format',
+      'json',
+    ])
+    expect(JSON.parse(first.out)).toMatchObject({
+      recorded: { allowed: true, remaining: 1 },
+      decision: { remaining: 4 },
+      differences: ['remaining'],
+    })
+    const degraded = await runLine(['explain', rules, '--line', equal[1]!])
+    expect(degraded.out).toContain('- It was decided without the store, by one node alone.\n')
+  })
+
+  it('names a rule of the record that these rules do not have', async () => {
+    const renamed = line(1, login('192.0.2.1')).replace('"login"', '"signin"')
+    const { out } = await explain('--line', renamed)
+    expect(out).toContain('policy     signin    login\n')
+    expect(out).toContain('- Other rules were in force: these have no signin.\n')
+  })
+
+  it.each([
+    [200, 'They differ'],
+    [429, 'Both agree'],
+    [503, 'That status may be'],
+  ])('reads the status %d of an access log', async (status, said) => {
+    const access = (second: number): string =>
+      `192.0.2.9 - - [01/Jan/2026:00:00:0${second} +0000] "POST /login HTTP/1.1" ${status} 5\n`
+    const log = write('access.log', [0, 1, 2, 3, 4, 5].map(access).join(''))
+    const { out } = await explain('--log', log, '--key', '192.0.2.9')
+    expect(out).toContain(`answer  status ${status}  refused\n${said}`)
   })
 
   it('takes the first of a key that is refused, where no time is given', async () => {
@@ -163,7 +243,8 @@ describe('sluice explain, of a decision that happened', () => {
     [['--log', record, '--at', '2026-01-01T00:01:00Z'], /record\.jsonl has no such request/],
     [['--log', record, '--at', '2026-01-01T00:00:04.2Z', '--key', 'nobody'], /has no such request/],
     [['--line', LINES[0]!, '--key', 'k'], /--line names a request by itself/],
-    [['--line', 'nonsense'], /the line is no request/],
+    [['--log', record, '--key', '198.51.100.1'], /has no refused request that charges "198.51.100.1"/],
+    [['--line', 'nonsense'], /the line is no request that these rules can decide: /],
     [['--request', '-', '--key', 'k'], /--request is a request of your own/],
     [[], /name the request: --request FILE/],
   ])('exits 2 for %j', async (argv, message) => {

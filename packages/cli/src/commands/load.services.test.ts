@@ -187,7 +187,7 @@ describe('sluice load', () => {
     expect(Object.keys(report.latencyMs)).toEqual(['mean', 'p50', 'p90', 'p99', 'p999', 'max'])
   })
 
-  it('sends a log at its times, in any format that is read', async () => {
+  it('Acceptance 14.3: sends a log at its times, in any format that is read', async () => {
     const seen: (string | undefined)[] = []
     const target = await serverOf(({ method, url, headers }, response) => {
       seen.push(`${method} ${url} ${headers['x-client']}`)
@@ -262,6 +262,14 @@ describe('sluice load', () => {
       'wait-too-long',
       'remaining-untrue',
     ])
+  })
+
+  it('exits with 2 where nothing answers', async () => {
+    const target = ['http://127.0.0.1:1/', '--duration', '100ms', '--rate', '50']
+    const { code, out, err } = await runLine(['load', ...target])
+    expect(code).toBe(2)
+    expect(out).toMatch(/0 admitted, 0 refused/)
+    expect(err).toBe('sluice: no request was answered: does a server listen at http://127.0.0.1:1?\n')
   })
 
   it('Acceptance 14.4: stops on Ctrl-C, although nothing is answered', async () => {

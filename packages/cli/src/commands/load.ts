@@ -132,8 +132,15 @@ async function loadRun({ target, template, sender, signal, values, io }: Run): P
   const breaches = breachesIn(figures, findings, bound !== undefined)
   const report = { target, ...figures, findings, breaches }
   io.stdout.write(values.format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : loadTextOf(report))
+  if (!signal.aborted && Object.keys(figures.statuses).join() === NO_STATUS) {
+    io.stderr.write(`sluice: no request was answered: does a server listen at ${originOf(template)}?\n`)
+    return 2
+  }
   return breaches.length > 0 ? 1 : 0
 }
+
+/** All that came of requests that nobody answered. */
+const NO_STATUS = '0'
 
 async function faultsRun({ target, template, sender, signal, values, io }: Run): Promise<ExitCode> {
   if (values.algorithm !== undefined) throw new UsageError('--find-faults knows nothing of an --algorithm')

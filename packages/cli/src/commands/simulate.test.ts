@@ -135,7 +135,10 @@ describe('sluice simulate', () => {
   })
 
   it.each([
-    [['--report', '/no/such/folder/page.html'], /cannot write \/no\/such\/folder\/page\.html: ENOENT/],
+    [
+      ['--report', '/no/such/folder/page.html'],
+      /cannot write \/no\/such\/folder\/page\.html: there is no such folder/,
+    ],
     [['--held-lines', '1'], /--held-lines must be a whole number from 2 to 10000000, not "1"/],
     [['--descriptor', 'ip'], /descriptor ip: write key=COLUMN, or key='text'/],
     [['--format-in', 'csv'], /the first line of a CSV must name its columns/],

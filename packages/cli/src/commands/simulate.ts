@@ -1,9 +1,17 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { descriptorsFrom, ReportTally, reportPage, type SimulationReport, simulateTraffic } from '@sluice/lab'
 import type { Domain } from '@sluice/limiter/rules'
 import { type Command, defineCommand, type Values } from '../command.ts'
+import { JOBS_NOTES, JOBS_OPTION, jobsFor } from '../lab/jobs.ts'
+import { checkWritable, REPORT_OPTION } from '../lab/report-file.ts'
 import { simulationText } from '../lab/simulation-text.ts'
-import { namesRules, openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
+import {
+  COST_COLUMN_OPTION,
+  namesRules,
+  openTraffic,
+  TRAFFIC_NOTES,
+  TRAFFIC_OPTIONS,
+} from '../lab/traffic.ts'
 import { chooseDomain, loadRules, RULES_OPTIONS } from '../rules.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -15,7 +23,9 @@ the time reached, and are reported. Several files are read in the order of their
 
 A policy's figures are its own: denied is what it alone refuses, or would in shadow mode. A slot of a
 concurrency limit is released when the request ends, where the log says how long it took; else it ends with
-its time to live.`
+its time to live.
+
+${JOBS_NOTES}`
 
 /** What is read, for whoever gives something else. */
 export const READS = `Read are access logs of Apache, nginx, Caddy, Traefik, Envoy, HAProxy, IIS and AWS, lines of JSON with --fields, and
@@ -48,25 +58,18 @@ export const simulate: Command = defineCommand({
   options: {
     ...TRAFFIC_OPTIONS,
     domain: { type: 'string', value: 'NAME', help: "which of the rulebook's domains, where it has several" },
-    'cost-column': {
-      type: 'string',
-      value: 'NAMES',
-      help: "attributes, joined by +, whose sum is a request's cost, such as input_tokens+output_tokens; default: 1",
-    },
+    ...COST_COLUMN_OPTION,
     ...DESCRIPTOR_OPTION,
     ...RULES_OPTIONS,
+    ...JOBS_OPTION,
     format: { type: 'string', value: 'FORMAT', choices: ['text', 'json'], help: 'text (default) or json' },
-    report: {
-      type: 'string',
-      value: 'FILE',
-      help: 'also writes a page with curves, one file that opens offline',
-    },
+    ...REPORT_OPTION,
   },
   notes: NOTES,
   async run(operands, values, io) {
     const { paths, logs } = rulesAndLogs(operands, values.log)
     const descriptors = values.descriptor && descriptorsFrom(values.descriptor)
-    const { domains, rules } = await loadRules(paths, values, io)
+    const { domains, rules, compileOptions } = await loadRules(paths, values, io)
     const domain = chooseDomain(domains, values.domain, '--domain')
     checkReplayable(domain, values)
     if (values.report !== undefined) checkWritable(values.report)
@@ -81,6 +84,7 @@ export const simulate: Command = defineCommand({
         descriptors,
         cost,
         onFate: tally?.add,
+        jobs: jobsFor(values.jobs, traffic.sources, { compileOptions }),
       })
       traffic.stop()
       if (tally !== undefined) {
@@ -98,15 +102,6 @@ export const simulate: Command = defineCommand({
     }
   },
 })
-
-/** Whether the page can be written is seen before the log is read, which may take long. @throws UsageError */
-function checkWritable(path: string): void {
-  try {
-    closeSync(openSync(path, 'a'))
-  } catch (error) {
-    throw new UsageError(`cannot write ${path}: ${(error as Error).message}`)
-  }
-}
 
 /** The logs are what `--log` names, and operands that are no rules. @throws UsageError */
 function rulesAndLogs(

@@ -4,7 +4,7 @@ import { ticksOf } from '@sluice/limiter/time'
 import { type Command, defineCommand } from '../command.ts'
 import { shareFrom } from '../lab/share.ts'
 import { suggestionText } from '../lab/suggestion-text.ts'
-import { openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
+import { COST_COLUMN_OPTION, openTraffic, TRAFFIC_NOTES, TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { whenFrom } from '../lab/when.ts'
 import { UsageError } from '../usage-error.ts'
 import { barrenText, isBarren } from './simulate.ts'
@@ -31,6 +31,12 @@ export const suggest: Command = defineCommand({
       value: 'FACT=VALUE',
       help: 'which requests count: path=/login, method=POST, host=…, ip=…, header:NAME=…, query:NAME=…; may be given again',
     },
+    cost: {
+      type: 'string',
+      value: 'COST',
+      help: 'what a request costs, as cost: of a rule: a number, attribute:NAME or header:NAME; default: 1',
+    },
+    ...COST_COLUMN_OPTION,
     'deny-at-most': { type: 'string', value: 'SHARE', help: 'the most that may be refused, such as 0.1%' },
     of: {
       type: 'string',
@@ -64,7 +70,8 @@ export const suggest: Command = defineCommand({
   },
   notes: `For each algorithm and period it finds the smallest limits, with their bursts, that keep the share: one
 less refuses more. The log is read once for all of them; of each algorithm the choice that lets one
-key have the least in a minute is then replayed as a rule.
+key have the least in a minute is then replayed as a rule. With --cost or --cost-column, limits, bursts,
+--next-hop and all that passes are of what requests cost; shares and counts are of requests.
 
 ${TRAFFIC_NOTES}`,
   async run(operands, values, io) {
@@ -76,6 +83,8 @@ ${TRAFFIC_NOTES}`,
     const chosen: Omit<SuggestOptions, 'name'> = {
       key: key === 'none' ? [] : key.split(','),
       when: whenFrom(values.when),
+      cost: values['cost-column']?.split('+'),
+      ruleCost: values.cost !== undefined && /^\d+$/.test(values.cost) ? Number(values.cost) : values.cost,
       share: shareFrom(share, '--deny-at-most'),
       of: values.of as ShareOf | undefined,
       nextHop: values['next-hop'] === undefined ? undefined : rateFrom(values['next-hop']),
@@ -85,8 +94,11 @@ ${TRAFFIC_NOTES}`,
     for (const period of values.period ?? []) ticksOf(period)
     const traffic = openTraffic([...(values.log ?? []), ...operands], values, io, PASSES)
     try {
-      const { cost: _, ...options } = traffic.options
-      const suggestion = await suggestLimits(traffic.sources, { ...options, ...chosen, name: traffic.name })
+      const suggestion = await suggestLimits(traffic.sources, {
+        ...traffic.options,
+        ...chosen,
+        name: traffic.name,
+      })
       traffic.stop()
       if (values.format === 'json') io.stdout.write(`${JSON.stringify(suggestion, null, 2)}\n`)
       else if (values.format !== 'yaml') io.stdout.write(suggestionText(suggestion))

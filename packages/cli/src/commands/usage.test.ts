@@ -108,6 +108,15 @@ acme               1      1        0  1.04 %
     expect(out).toContain(`1970-01-01,acme,2,2,0,${2 / 86_400_000}\n`)
   })
 
+  it('says so where no request has what callers are told apart by', async () => {
+    const { code, err } = await usage('--by', 'tennant')
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('has "tennant": all count as (none)\n'),
+    })
+    expect((await usage('--by', 'tenant')).err).toBe('')
+  })
+
   it('writes no formula into a CSV, and keeps its cells apart', async () => {
     const log = 't_ms,tenant\n0,"=1+1"\n1,"a,""b"\n'
     const { out } = await runLine(['usage', '--by', 'tenant', '--log', '-', '--format', 'csv'], log)

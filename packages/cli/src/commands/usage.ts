@@ -65,8 +65,12 @@ ${TRAFFIC_NOTES}`,
         rules: domain && { rules: rules!.rules, domain },
       })
       const write = WRITERS[values.format ?? 'table']!
-      const { requests, unreadable } = await write(days, io.stdout)
+      const { requests, unreadable, isTold } = await write(days, io.stdout)
       traffic.stop()
+      if (requests > 0 && !isTold)
+        io.stderr.write(
+          `sluice: no request of ${traffic.name} has ${JSON.stringify(values.by)}: all count as (none)\n`,
+        )
       if (unreadable > 0) io.stderr.write(`sluice: ${counted(unreadable, 'line')} could not be read\n`)
       return requests === 0 && unreadable > 0 ? 2 : 0
     } finally {
@@ -76,7 +80,12 @@ ${TRAFFIC_NOTES}`,
 })
 
 type Days = ReturnType<typeof usageOf>
-type ReadLines = { readonly requests: number; readonly unreadable: number }
+interface ReadLines {
+  readonly requests: number
+  readonly unreadable: number
+  /** Whether any caller has a name. */
+  readonly isTold: boolean
+}
 
 /** Each writes a day as soon as it is over. */
 const WRITERS: Readonly<Record<string, (days: Days, output: Output) => Promise<ReadLines>>> = {
@@ -96,9 +105,11 @@ const WRITERS: Readonly<Record<string, (days: Days, output: Output) => Promise<R
 }
 
 async function eachDay(days: Days, write: (day: UsageDay, index: number) => void): Promise<ReadLines> {
+  let isTold = false
   for (let i = 0; ; i++) {
     const { done, value } = await days.next()
-    if (done) return value
+    if (done) return { ...value, isTold }
+    isTold ||= value.callers.some(({ caller }) => caller !== '')
     write(value, i)
   }
 }

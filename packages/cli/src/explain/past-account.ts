@@ -1,10 +1,10 @@
 import {
+  type AnswerThen,
   descriptorsFrom,
   explainPast,
   LabError,
   namedSpan,
   type PastChoice,
-  type RecordedAnswer,
   type Remedies,
   recordedAnswer,
   type TrafficSource,
@@ -16,6 +16,7 @@ import { openTraffic, type TRAFFIC_OPTIONS } from '../lab/traffic.ts'
 import { chooseDomain } from '../rules.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Account, accountOfDecision } from './account.ts'
+import { type DifferingField, differencesOf, reasonsOf } from './differences.ts'
 
 /** A decision that happened: which rules met it, what they said, what would have let it pass. */
 export interface PastAccount extends Account {
@@ -24,8 +25,11 @@ export interface PastAccount extends Account {
   readonly before: number
   /** Where it was refused. */
   readonly remedies?: Remedies
-  /** What the line of a record says of it. */
-  readonly recorded?: RecordedAnswer
+  /** What was answered then, where the log says it, and how the replay differs: an empty list, where it does not. */
+  readonly recorded?: AnswerThen
+  readonly differences?: readonly DifferingField[] | undefined
+  /** Why it can differ. */
+  readonly reasons?: readonly string[]
 }
 
 /** How the command line names a decision of the past. */
@@ -68,22 +72,30 @@ export async function pastAccountOf(
       },
       choice,
     )
-    if (found === undefined) throw new LabError(`${traffic!.name} has no such request`)
-    const { past, before, remedies } = found
+    if (found === undefined) throw new LabError(`${traffic!.name} ${missingText(values)}`)
+    const { past, before, remedies, answered } = found
+    const account = accountOfDecision(rules, past.question, past.steps, past.decision)
+    const differences = answered && differencesOf(answered, past.decision)
     return {
-      ...accountOfDecision(rules, past.question, past.steps, past.decision),
+      ...account,
       time: new Date(past.at / 1_000).toISOString(),
       before,
       ...(remedies && { remedies }),
-      ...(recorded && { recorded }),
+      ...(answered && { recorded: answered, differences }),
+      ...(answered && differences!.length > 0 && { reasons: reasonsOf(answered, account, log.length > 0) }),
     }
   } finally {
     traffic?.stop()
   }
 }
 
-/** One to find the request, one for those that met the same counters. */
-const PASSES = 2
+function missingText({ at, key }: PastValues): string {
+  if (key === undefined || at !== undefined) return 'has no such request'
+  return `has no refused request that charges ${JSON.stringify(key)}, as sluice simulate shows keys; --at TIME finds admitted ones, too`
+}
+
+/** To find the request, those that met the same counters, and what was answered. */
+const PASSES = 3
 
 /** @throws UsageError */
 function choiceOf({ at, key, line }: PastValues): PastChoice {

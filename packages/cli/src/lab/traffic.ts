@@ -50,6 +50,15 @@ export const TRAFFIC_OPTIONS: {
   },
 }
 
+/** Of commands that take the cost of a request from the log. */
+export const COST_COLUMN_OPTION: { readonly 'cost-column': TextOption } = {
+  'cost-column': {
+    type: 'string',
+    value: 'NAMES',
+    help: "attributes, joined by +, whose sum is a request's cost, such as input_tokens+output_tokens; default: 1",
+  },
+}
+
 /** What they say about it. */
 export const TRAFFIC_NOTES = `Read are the access logs of Apache, nginx and Traefik (combined, common); of nginx, Caddy, Traefik
 and Envoy in JSON; of Envoy and HAProxy as text; of AWS load balancers (ALB) and CloudFront, and of

@@ -7,7 +7,7 @@ export interface BarChart {
   readonly at: readonly number[]
   /** How far a bar reaches, in units of `at`. */
   readonly width: number
-  /** From the top of the pile to its bottom: each is drawn over the one before. */
+  /** From the top of the pile to its bottom: each is drawn over the one before. Below 0 they hang from the line. */
   readonly layers: readonly { readonly color: string; readonly heights: readonly number[] }[]
   readonly height: number
   /** Names of the bars, below them, and their figures above. */
@@ -68,7 +68,8 @@ function optionsOf(chart: BarChart, place: HTMLElement): uPlot.Options {
   const style = getComputedStyle(document.documentElement)
   const colorOf = (name: string): string => style.getPropertyValue(`--${name}`).trim()
   const axis = { stroke: colorOf('muted'), ticks: { show: false }, font: FONT }
-  const highest = Math.max(1, ...layers.flatMap(({ heights }) => heights))
+  const heights = layers.flatMap((layer) => layer.heights)
+  const [lowest, highest] = [Math.min(0, ...heights), Math.max(0, ...heights)]
   const first = at[0] ?? 0
   return {
     width: place.clientWidth,
@@ -78,7 +79,10 @@ function optionsOf(chart: BarChart, place: HTMLElement): uPlot.Options {
     padding: [labels === undefined ? 8 : 24, isSmall ? 4 : 12, 0, isSmall ? 0 : 4],
     scales: {
       x: { time: false, range: [first, (at.at(-1) ?? 0) + width] },
-      y: labels === undefined ? { range: [0, highest * 1.05] } : rootScale(highest),
+      y:
+        labels === undefined
+          ? { range: [lowest * 1.05, Math.max(highest * 1.05, lowest === 0 ? 1 : 0)] }
+          : rootScale(Math.max(1, highest)),
     },
     axes: [
       labels === undefined ? timeAxis(chart, axis) : nameAxis(labels, axis),
@@ -89,7 +93,8 @@ function optionsOf(chart: BarChart, place: HTMLElement): uPlot.Options {
         space: 28,
         grid: { stroke: colorOf('line'), width: 1 },
         incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7, 1e8, 1e9],
-        values: (_, values) => values.map((value) => value.toLocaleString('en-US', { notation: 'compact' })),
+        values: (_, values) =>
+          values.map((value) => Math.abs(value).toLocaleString('en-US', { notation: 'compact' })),
       },
     ],
     series: [

@@ -1,40 +1,75 @@
-import type { KeyTraffic, Timeline } from '@sluice/lab'
+import type { Timeline } from '@sluice/lab'
 import { element } from '../element.ts'
-import { countText, instantText, keyLabel } from './texts.ts'
+import { countText, instantText } from './texts.ts'
 
 /** Most cells in a row. */
 const MOST_CELLS = 60
 
-/** Rows of keys, columns of time: how full each key's limit was, and when it was refused. */
-export function heatMap(keys: readonly KeyTraffic[], timeline: Timeline): HTMLElement {
-  const joined = Math.ceil(timeline.requests.length / MOST_CELLS)
-  const width = timeline.width * joined
+/** What a heat map has of time. */
+type HeatTimes = Pick<Timeline, 'start' | 'width' | 'requests'>
+
+/** A row with a cell for each column of time. */
+export interface HeatRow {
+  readonly label: string
+  readonly count: number
+  readonly cells: readonly HeatCell[]
+  /** All of it in words. */
+  readonly summary: string
+}
+
+interface HeatCell {
+  /** A class of the legend. */
+  readonly style: string
+  readonly text: string
+}
+
+/** What the counts of rows are, and what the colours mean. */
+export interface HeatLegend {
+  readonly count: string
+  /** How counts above 0 look. */
+  readonly countStyle: 'over' | 'good'
+  readonly styles: readonly (readonly [style: string, text: string])[]
+}
+
+/** HeatTimes that are one column, and how many milliseconds it lasts. */
+export function columnsOf({ requests, width }: HeatTimes): {
+  readonly joined: number
+  readonly width: number
+} {
+  const joined = Math.ceil(requests.length / MOST_CELLS)
+  return { joined, width: width * joined }
+}
+
+/** One result for each column, of the numbers of its bins. */
+export function byColumn(
+  numbers: readonly number[],
+  joined: number,
+  join: (numbers: readonly number[]) => number = sumOf,
+): number[] {
+  return Array.from({ length: Math.ceil(numbers.length / joined) }, (_, i) =>
+    join(numbers.slice(i * joined, (i + 1) * joined)),
+  )
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0)
+}
+
+/** The instants at which columns begin that have something: the first, and the last. */
+export function firstAndLast(counts: readonly number[], bins: HeatTimes): string {
+  const { width } = columnsOf(bins)
+  const at = (column: number): string => instantText(bins.start + column * width, width)
+  const some = counts.flatMap((count, i) => (count > 0 ? [i] : []))
+  return `first from ${at(some[0] ?? 0)}, last from ${at(some.at(-1) ?? 0)}`
+}
+
+/** Rows of keys, columns of time, a readout of single cells. */
+export function heatMap(rows: readonly HeatRow[], bins: HeatTimes, legend: HeatLegend): HTMLElement {
+  const { joined, width } = columnsOf(bins)
   const readout = element('p', { class: 'note readout', 'aria-live': 'polite' }, HINT)
-  const rows = keys.map((figures) => {
-    const cells = cellsOf(figures, joined)
-    const strip = element('div', {
-      class: 'strip',
-      role: 'img',
-      tabindex: '0',
-      'aria-label': stripLabel(figures, cells, timeline.start, width),
-    })
-    cells.forEach((cell, i) => {
-      const mark = element('i', { class: classOf(cell) })
-      mark.dataset.cell = String(i)
-      strip.append(mark)
-    })
-    strip.style.gridTemplateColumns = `repeat(${cells.length}, 1fr)`
-    followCells(strip, cells.length, (i) => {
-      readout.textContent = `${keyLabel(figures.key)}, from ${instantText(timeline.start + i * width, width)}: ${cellText(cells[i]!)}`
-    })
-    return element(
-      'tr',
-      {},
-      element('th', { scope: 'row' }, keyLabel(figures.key)),
-      element('td', { class: `number${figures.denied > 0 ? ' over' : ''}` }, countText(figures.denied)),
-      element('td', { class: 'heat' }, strip),
-    )
-  })
+  const show = (text: string): void => {
+    readout.textContent = text
+  }
   return element(
     'div',
     {},
@@ -48,69 +83,47 @@ export function heatMap(keys: readonly KeyTraffic[], timeline: Timeline): HTMLEl
           'tr',
           {},
           element('th', { scope: 'col' }, 'Key'),
-          element('th', { scope: 'col', class: 'number' }, 'Over limit'),
-          element(
-            'th',
-            { scope: 'col' },
-            timeScale(timeline, width * Math.ceil(timeline.requests.length / joined)),
-          ),
+          element('th', { scope: 'col', class: 'number' }, legend.count),
+          element('th', { scope: 'col' }, timeScale(bins, width * Math.ceil(bins.requests.length / joined))),
         ),
       ),
-      element('tbody', {}, ...rows),
+      element('tbody', {}, ...rows.map((row) => rowOf(row, legend.countStyle, bins.start, width, show))),
     ),
-    scale(),
+    element(
+      'p',
+      { class: 'note keys' },
+      ...legend.styles.map(([style, text]) => element('span', {}, element('i', { class: style }), text)),
+    ),
     readout,
   )
 }
 
 const HINT = 'Point at a cell, or move to a row with Tab and along it with the arrow keys, for its figures.'
 
-interface Cell {
-  readonly requests: number
-  readonly denied: number
-  /** Percent. */
-  readonly fullness: number
-}
-
-function cellsOf({ series, fullness }: KeyTraffic, joined: number): Cell[] {
-  return Array.from({ length: Math.ceil(fullness.length / joined) }, (_, i) => {
-    const part = (numbers: readonly number[]): readonly number[] =>
-      numbers.slice(i * joined, (i + 1) * joined)
-    return {
-      requests: sumOf(part(series.requests)),
-      denied: sumOf(part(series.denied)),
-      fullness: Math.max(...part(fullness)),
-    }
-  })
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0)
-}
-
-function classOf({ requests, denied, fullness }: Cell): string {
-  if (denied > 0) return denied > requests / 2 ? 'over most' : 'over'
-  return requests === 0 ? '' : `h${Math.min(4, Math.floor(fullness / 25) + 1)}`
-}
-
-function cellText({ requests, denied, fullness }: Cell): string {
-  if (requests === 0) return 'no request'
-  const over = denied > 0 ? `${countText(denied)} over the limit of ` : ''
-  return `${over}${countText(requests)} requests, at most ${fullness} % of the limit in use`
-}
-
-function stripLabel(
-  { requests, denied }: KeyTraffic,
-  cells: readonly Cell[],
+function rowOf(
+  { label, count, cells, summary }: HeatRow,
+  countStyle: string,
   start: number,
   width: number,
-): string {
-  const over = cells.flatMap((cell, i) => (cell.denied > 0 ? [i] : []))
-  const when =
-    over.length === 0
-      ? `at most ${Math.max(0, ...cells.map(({ fullness }) => fullness))} % of the limit in use`
-      : `first from ${instantText(start + over[0]! * width, width)}, last from ${instantText(start + over.at(-1)! * width, width)}`
-  return `${countText(denied)} of ${countText(requests)} requests over the limit, ${when}`
+  show: (text: string) => void,
+): HTMLElement {
+  const strip = element('div', { class: 'strip', role: 'img', tabindex: '0', 'aria-label': summary })
+  cells.forEach(({ style }, i) => {
+    const mark = element('i', { class: style })
+    mark.dataset.cell = String(i)
+    strip.append(mark)
+  })
+  strip.style.gridTemplateColumns = `repeat(${cells.length}, 1fr)`
+  followCells(strip, cells.length, (i) => {
+    show(`${label}, from ${instantText(start + i * width, width)}: ${cells[i]!.text}`)
+  })
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'row' }, label),
+    element('td', { class: `number ${count > 0 ? countStyle : ''}` }, countText(count)),
+    element('td', { class: 'heat' }, strip),
+  )
 }
 
 /** Calls with the cell under the pointer, or the one that the arrow keys chose. */
@@ -136,28 +149,11 @@ function followCells(strip: HTMLElement, count: number, show: (cell: number) => 
   })
 }
 
-function timeScale({ start, width: bin }: Timeline, length: number): HTMLElement {
+function timeScale({ start, width: bin }: HeatTimes, length: number): HTMLElement {
   const middle = start + length / 2
   return element(
     'span',
     { class: 'scale' },
     ...[start, middle, start + length].map((time) => element('span', {}, instantText(time, bin))),
-  )
-}
-
-/** What the colours mean. */
-function scale(): HTMLElement {
-  const key = (style: string, text: string): HTMLElement =>
-    element('span', {}, element('i', { class: style }), text)
-  return element(
-    'p',
-    { class: 'note keys' },
-    key('', 'no request'),
-    key('h1', 'under 25 % of the limit in use'),
-    key('h2', '25 %'),
-    key('h3', '50 %'),
-    key('h4', '75–100 %'),
-    key('over', 'some over the limit'),
-    key('over most', 'most over the limit'),
   )
 }

@@ -2,9 +2,9 @@ import type { KeyTraffic, LimitFigures, QuotaFigures, RateCount, TrafficFigures 
 import { element } from '../element.ts'
 import type { BarCharts } from './charts.ts'
 import { heatMap } from './heat-map.ts'
+import { FULLNESS, fullnessRows } from './key-rows.ts'
 import {
   countOf,
-  countsTogether,
   countText,
   keyLabel,
   lengthText,
@@ -17,8 +17,11 @@ import {
 
 /** Of rates; those below that no key has are left out. */
 const LEAST_BARS = 4
+const LEAST_WAITS = 3
 /** Most keys with a chart of their own. */
 const MOST_MULTIPLES = 8
+/** Keys that are shown where none is over the limit. */
+const MOST_NEAR = 4
 
 /** Everything about one limit. */
 export function limitSection(limit: LimitFigures, figures: TrafficFigures, charts: BarCharts): HTMLElement {
@@ -27,9 +30,8 @@ export function limitSection(limit: LimitFigures, figures: TrafficFigures, chart
   const verb = quotas.some(({ role }) => role === 'shadow' || role === 'deprioritize')
     ? 'would be over it'
     : 'would be refused'
-  const of = countsTogether(limit)
-    ? ''
-    : `, of ${isExact ? '' : 'about '}${countText(keysDenied)} of ${countOf(keys, 'key')}`
+  const of =
+    keys === 1 ? '' : `, of ${isExact ? '' : 'about '}${countText(keysDenied)} of ${countOf(keys, 'key')}`
   const hit = top.filter((key) => key.denied > 0)
   return element(
     'section',
@@ -38,7 +40,7 @@ export function limitSection(limit: LimitFigures, figures: TrafficFigures, chart
       'div',
       { class: 'head' },
       element('h2', {}, element('code', {}, name), ` ${quotas.map(quotaText).join(' · ')}`),
-      element('p', { class: 'note' }, roleText(limit)),
+      element('p', { class: 'note' }, roleText(quotas)),
     ),
     element(
       'p',
@@ -48,19 +50,37 @@ export function limitSection(limit: LimitFigures, figures: TrafficFigures, chart
         : `${countText(denied)} of ${countOf(matched, 'request')} (${shareOfAll(denied, matched)}) ${verb}${of}.`,
     ),
     element('h3', {}, hit.length > 0 ? 'Who would be hit, and when' : 'Keys that come nearest to the limit'),
-    heatMap(top, figures.timeline),
+    heatMap(
+      fullnessRows(hit.length > 0 ? hit : top.slice(0, MOST_NEAR), figures.timeline),
+      figures.timeline,
+      FULLNESS,
+    ),
     element(
       'div',
       { class: 'halves' },
-      ...quotas
-        .filter(({ rates }) => rates !== undefined && rates.length > 0)
-        .map((quota) => rateChart(quota, charts)),
+      ...quotas.flatMap((quota) => rateFigure(quota, keys, charts)),
       ...(denied > 0 ? [waitChart(waits, charts)] : []),
     ),
-    ...(hit.length > 0 && !countsTogether(limit)
-      ? multiples(hit.slice(0, MOST_MULTIPLES), figures, charts)
-      : []),
+    ...(hit.length > 0 && keys > 1 ? multiples(hit.slice(0, MOST_MULTIPLES), figures, charts) : []),
   )
+}
+
+/** One key needs no chart. */
+function rateFigure(quota: QuotaFigures, keys: number, charts: BarCharts): HTMLElement[] {
+  const found = quota.rates?.filter((rate) => rate.keys > 0) ?? []
+  if (found.length === 0) return []
+  if (keys > 1) return [rateChart(quota, charts)]
+  const { from, to } = found[0]!
+  const asked = from === to ? countText(to) : `${countText(from)} to ${countText(to)}`
+  const title = `Most units asked for within ${lengthText(quota.periodMs)}`
+  return [
+    element(
+      'figure',
+      {},
+      element('figcaption', {}, element('b', {}, title)),
+      element('p', {}, `${asked}; ${lineText(quota)}`),
+    ),
+  ]
 }
 
 function rateChart(quota: QuotaFigures, charts: BarCharts): HTMLElement {
@@ -103,7 +123,9 @@ function lineText({ limit, capacity }: QuotaFigures): string {
   return capacity > limit ? `burst ${countText(capacity)}` : `limit ${countText(limit)}`
 }
 
-function waitChart(waits: LimitFigures['waits'], charts: BarCharts): HTMLElement {
+function waitChart(all: LimitFigures['waits'], charts: BarCharts): HTMLElement {
+  const last = all.findLastIndex(({ denied }) => denied > 0)
+  const waits = all.slice(0, Math.max(LEAST_WAITS, last + 1))
   const labels = waits.map(({ toMs }) => (toMs === null ? 'longer' : `≤ ${SHORT[toMs] ?? lengthText(toMs)}`))
   const counts = waits.map(({ denied }) => denied)
   const title = 'Waits that refusals announce (Retry-After)'

@@ -1,30 +1,12 @@
-import type { TrafficFigures } from '@sluice/lab'
-import { byId, element } from '../element.ts'
+import type { ComparisonFigures, TrafficFigures } from '@sluice/lab'
+import { byId } from '../element.ts'
 import { BarCharts } from './charts.ts'
-import { limitSection } from './limit-section.ts'
-import { limitTable, tiles, timelineSection, unreadableSection, verdict } from './overview.ts'
+import { comparisonPage } from './comparison.ts'
+import { simulationPage } from './simulation.ts'
 
-const figures = JSON.parse(byId('figures').textContent) as TrafficFigures
+const figures = JSON.parse(byId('figures').textContent) as ComparisonFigures | TrafficFigures
 const charts = new BarCharts()
 
-document.title = `Limits of ${figures.domain} on ${figures.traffic}`
 byId('report').append(
-  element(
-    'header',
-    {},
-    element('h1', {}, 'What the limits of ', element('code', {}, figures.domain), ' would do'),
-    element('p', { class: 'note' }, 'Replayed: ', element('code', {}, figures.traffic)),
-  ),
-  verdict(figures),
-  tiles(figures),
-  ...(figures.first === null ? [] : [timelineSection(figures, charts)]),
-  ...detailed(figures).map((limit) => limitSection(limit, figures, charts)),
-  limitTable(figures),
-  ...unreadableSection(figures),
+  ...('comparison' in figures ? comparisonPage(figures, charts) : simulationPage(figures, charts)),
 )
-
-/** Limits with keys to show, those first that refuse most. */
-function detailed({ limits, simulation }: TrafficFigures): TrafficFigures['limits'][number][] {
-  const denied = new Map(simulation.policies.map((policy) => [policy.name, policy.denied]))
-  return limits.filter(({ top }) => top.length > 0).sort((a, b) => denied.get(b.name)! - denied.get(a.name)!)
-}

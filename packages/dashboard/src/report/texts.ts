@@ -40,15 +40,15 @@ export function spanText(ms: number): string {
 }
 
 /** `5 per minute`, of one key or of everybody together. */
-export function quotaText({ limit, capacity, periodMs, calendar, rates }: QuotaFigures): string {
-  if (rates === undefined) return `${countText(limit)} at a time`
+export function quotaText({ limit, capacity, periodMs, calendar, holds }: QuotaFigures): string {
+  if (holds) return `${countText(limit)} at a time`
   const burst = capacity === limit ? '' : `, ${countText(capacity)} at once`
   if (calendar !== undefined) return `${countText(limit)} per calendar ${calendar}${burst}`
   return `${countText(limit)} per ${spanText(periodMs)}${burst}`
 }
 
 /** What a limit does with a request that is over it. */
-export function roleText({ quotas }: LimitFigures): string {
+export function roleText(quotas: readonly QuotaFigures[]): string {
   const roles = new Set(quotas.map(({ role }) => role))
   if (roles.has('shadow')) return 'shadow: refuses nothing'
   if (roles.has('deprioritize')) return 'lowers the priority: refuses nothing'
@@ -76,6 +76,11 @@ export function instantText(ms: number, width = MINUTE): string {
   return width >= DAY ? dayText(ms, true) : `${dayText(ms, true)} ${clock}`
 }
 
+/** An instant of the JSON, to the second: `17 May 2015 10:05:03`, in UTC, or the time since the log's origin. */
+export function clockText(iso: string, isMinute = false): string {
+  return instantText(Date.parse(iso), isMinute ? MINUTE : SECOND)
+}
+
 /** A mark of a time axis: the day where a day begins. */
 export function tickText(ms: number, width: number): string {
   if (ms < EARLIEST) return elapsedText(ms, width < MINUTE)
@@ -84,7 +89,7 @@ export function tickText(ms: number, width: number): string {
 }
 
 /** Whether times are those of a clock. */
-export function hasClock({ start }: Timeline): boolean {
+export function hasClock({ start }: Pick<Timeline, 'start'>): boolean {
   return start >= EARLIEST
 }
 

@@ -1,23 +1,37 @@
 import type { Step } from '@sluice/limiter/decide'
-import { topOf } from '../simulate/tally.ts'
+import { summed, topOf } from '../simulate/tally.ts'
 import type { Change } from './comparison.ts'
 
 const TOP = 10
 /** Most keys and routes that are counted one by one. */
 const MOST_NAMES = 1_000_000
 const MINUTE = 60_000_000
+/** Most minutes that are counted one by one: those of ten years. */
+const MOST_MINUTES = 5_256_000
+
+/** Counts of requests whose fate differs. */
+export interface ChangeCounts {
+  readonly requests: number
+  /** Microseconds since the epoch; −1: none. */
+  readonly first: number
+  readonly last: number
+  /** Minutes with such requests, in their order, and how many each has. */
+  readonly minutes: readonly number[]
+  readonly inMinute: readonly number[]
+  readonly policies: ReadonlyMap<string, number>
+  /** Of each policy, by key. */
+  readonly keys: ReadonlyMap<string, ReadonlyMap<string, number>>
+  readonly routes: ReadonlyMap<string, number>
+}
 
 /** Counts requests whose fate differs. They must come in the order of their times. */
 export class ChangeTally {
   #requests = 0
   #first = -1
   #last = -1
-  #minute = -1
-  #inMinute = 0
-  #worst = -1
-  #inWorst = 0
+  readonly #minutes: number[] = []
+  readonly #inMinute: number[] = []
   readonly #policies = new Map<string, number>()
-  /** Of each policy, by key. */
   readonly #keys = new Map<string, Map<string, number>>()
   readonly #routes = new Map<string, number>()
   #names = 0
@@ -38,35 +52,26 @@ export class ChangeTally {
     this.#count(this.#routes, route)
   }
 
-  /** @param requests all there were */
-  report(requests: number): Change {
-    const keys = [...this.#keys].flatMap(([policy, counts]) =>
-      topOf(counts, TOP).map(([key, times]) => ({ policy, key, requests: times })),
-    )
-    keys.sort((a, b) => b.requests - a.requests)
+  get counts(): ChangeCounts {
     return {
       requests: this.#requests,
-      share: requests === 0 ? 0 : this.#requests / requests,
-      keys: [...this.#keys.values()].reduce((sum, { size }) => sum + size, 0),
-      first: timeText(this.#first),
-      last: timeText(this.#last),
-      worst: this.#worst < 0 ? null : { minute: timeText(this.#worst * MINUTE)!, requests: this.#inWorst },
-      byPolicy: topOf(this.#policies, this.#policies.size).map(([policy, times]) => ({
-        policy,
-        requests: times,
-      })),
-      topKeys: keys.slice(0, TOP),
-      topRoutes: topOf(this.#routes, TOP).map(([route, times]) => ({ route, requests: times })),
+      first: this.#first,
+      last: this.#last,
+      minutes: this.#minutes,
+      inMinute: this.#inMinute,
+      policies: this.#policies,
+      keys: this.#keys,
+      routes: this.#routes,
     }
   }
 
   #countMinute(minute: number): void {
-    if (minute !== this.#minute) this.#inMinute = 0
-    this.#minute = minute
-    this.#inMinute++
-    if (this.#inMinute <= this.#inWorst) return
-    this.#worst = minute
-    this.#inWorst = this.#inMinute
+    const last = this.#minutes.length - 1
+    if (this.#minutes[last] === minute) this.#inMinute[last]!++
+    else if (last < MOST_MINUTES) {
+      this.#minutes.push(minute)
+      this.#inMinute.push(1)
+    }
   }
 
   #count(counts: Map<string, number>, name: string): void {
@@ -76,6 +81,48 @@ export class ChangeTally {
   }
 }
 
+/** What several have counted, together. @param requests all there were */
+export function changeOf(all: readonly ChangeCounts[], requests: number): Change {
+  const found = all.filter((counts) => counts.requests > 0)
+  const changed = found.reduce((sum, counts) => sum + counts.requests, 0)
+  const policies = summed(found.map((counts) => counts.policies))
+  const keys = [...policies.keys()].map(
+    (policy) => [policy, summed(found.flatMap((counts) => counts.keys.get(policy) ?? []))] as const,
+  )
+  return {
+    requests: changed,
+    share: requests === 0 ? 0 : changed / requests,
+    keys: keys.reduce((sum, [, { size }]) => sum + size, 0),
+    first: timeText(Math.min(...found.map(({ first }) => first))),
+    last: timeText(Math.max(...found.map(({ last }) => last))),
+    worst: worstMinute(found),
+    byPolicy: topOf(policies, policies.size).map(([policy, times]) => ({ policy, requests: times })),
+    topKeys: keys
+      .flatMap(([policy, counts]) =>
+        topOf(counts, TOP).map(([key, times]) => ({ policy, key, requests: times })),
+      )
+      .sort((a, b) => b.requests - a.requests || (a.policy < b.policy ? -1 : a.policy > b.policy ? 1 : 0))
+      .slice(0, TOP),
+    topRoutes: topOf(summed(found.map((counts) => counts.routes)), TOP).map(([route, times]) => ({
+      route,
+      requests: times,
+    })),
+  }
+}
+
+/** The minute with the most; of equal ones, the first. */
+function worstMinute(all: readonly ChangeCounts[]): Change['worst'] {
+  const sums = summed(
+    all.map(({ minutes, inMinute }) => new Map(minutes.map((minute, i) => [minute, inMinute[i]!]))),
+  )
+  let worst: readonly [number, number] | undefined
+  for (const entry of sums) {
+    if (worst === undefined || entry[1] > worst[1] || (entry[1] === worst[1] && entry[0] < worst[0]))
+      worst = entry
+  }
+  return worst === undefined ? null : { minute: timeText(worst[0] * MINUTE)!, requests: worst[1] }
+}
+
 function timeText(at: number): string | null {
-  return at < 0 ? null : new Date(at / 1_000).toISOString()
+  return Number.isFinite(at) ? new Date(at / 1_000).toISOString() : null
 }

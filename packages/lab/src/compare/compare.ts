@@ -1,33 +1,23 @@
-import type { DescriptorQuery, Domain, Matched, Request, Rules } from '@sluice/limiter/rules'
-import { Decider, matchPast, type Questions } from '../simulate/decider.ts'
-import { policyNames } from '../simulate/policy-names.ts'
+import type { Domain } from '@sluice/limiter/rules'
+import { type JobOptions, runInJobs, runStudy } from '../jobs/run-study.ts'
+import type { Questions } from '../simulate/decider.ts'
+import type { RulesOfDomain } from '../simulate/simulate-study.ts'
 import { readSummary, type TrafficOptions } from '../simulate/simulate-traffic.ts'
-import { SimulationTally } from '../simulate/tally.ts'
+import { policyReports } from '../simulate/tally.ts'
 import { wantedFields } from '../simulate/wanted-fields.ts'
-import { type LineOptions, ReadCounts } from '../traffic/read-source.ts'
-import { readTraffic } from '../traffic/read-traffic.ts'
+import { ReadCounts } from '../traffic/read-source.ts'
 import type { TrafficSource } from '../traffic/source.ts'
-import { ChangeTally } from './change-tally.ts'
-import type { Comparison } from './comparison.ts'
-
-/** One of the two rulebooks. */
-export interface RulesOfDomain {
-  readonly rules: Rules
-  /** One of the rules'. */
-  readonly domain: Domain
-}
+import { changeOf } from './change-tally.ts'
+import { type BothFates, type CompareCounts, CompareStudy, type SideCounts } from './compare-study.ts'
+import type { Comparison, RulebookTotals } from './comparison.ts'
 
 export interface CompareOptions extends TrafficOptions, Pick<Questions, 'descriptors'> {
   readonly old: RulesOfDomain
   readonly new: RulesOfDomain
-}
-
-/** What both rulebooks find in a request. */
-interface Both {
-  readonly old: Matched
-  readonly new: Matched
-  /** Method and path. */
-  readonly route: string
+  /** Is called with what became of each request, in the order of their times. `at`: microseconds since the epoch. */
+  readonly onFates?: ((fates: BothFates, at: number) => void) | undefined
+  /** Shares the work among threads, to the same result. Not with `descriptors` or `onFates`. Default: one does it. */
+  readonly jobs?: JobOptions | undefined
 }
 
 /**
@@ -39,74 +29,43 @@ interface Both {
  */
 export async function compareRules(
   sources: readonly TrafficSource[],
-  { old, new: proposed, descriptors, ...traffic }: CompareOptions,
+  { old, new: proposed, descriptors, onFates, jobs, ...traffic }: CompareOptions,
 ): Promise<Comparison> {
-  const sides = [new Side(old, descriptors), new Side(proposed, descriptors)] as const
+  const study = new CompareStudy({ old, new: proposed }, descriptors, onFates)
   const counts = new ReadCounts()
-  const newlyDenied = new ChangeTally()
-  const newlyAdmitted = new ChangeTally()
-  const options: LineOptions<Both> = {
+  const lines = {
     ...traffic,
     wanted: wantedByBoth(old.domain, proposed.domain, descriptors !== undefined),
     domain: old.domain.name,
-    make(request, cost, recorded) {
-      const [before, after] = [
-        sides[0].match(request, cost, recorded),
-        sides[1].match(request, cost, recorded),
-      ]
-      if (typeof before === 'string') return before
-      return typeof after === 'string' ? after : { old: before, new: after, route: routeOf(request) }
-    },
   }
-  for await (const { length, at, duration, made } of readTraffic(sources, options, counts)) {
-    for (let i = 0; i < length; i++) {
-      const { old: before, new: after, route } = made[i]!
-      const was = sides[0].decide(before, at[i]!, duration[i]!)
-      const becomes = sides[1].decide(after, at[i]!, duration[i]!)
-      if (was.allowed === becomes.allowed) continue
-      if (was.allowed) newlyDenied.add(becomes.refusedBy!, route, at[i]!)
-      else newlyAdmitted.add(was.refusedBy!, route, at[i]!)
-    }
-  }
-  const { requests } = counts
+  const plan = { kind: 'compare', old: old.domain, new: proposed.domain } as const
+  const found =
+    jobs === undefined || jobs.count === 1 || descriptors !== undefined || onFates !== undefined
+      ? [await runStudy(study, sources, lines, counts)]
+      : await runInJobs(study, plan, sources, lines, counts, jobs)
+  return comparisonOf(counts, found)
+}
+
+/** What several have counted, together. */
+export function comparisonOf(counts: ReadCounts, found: readonly CompareCounts[]): Comparison {
+  const change = (which: 'newlyDenied' | 'newlyAdmitted') =>
+    changeOf(
+      found.map((part) => part[which]),
+      counts.requests,
+    )
   return {
     ...readSummary(counts),
-    old: sides[0].totals(),
-    new: sides[1].totals(),
-    newlyDenied: newlyDenied.report(requests),
-    newlyAdmitted: newlyAdmitted.report(requests),
+    old: totalsOf(found.map((part) => part.old)),
+    new: totalsOf(found.map((part) => part.new)),
+    newlyDenied: change('newlyDenied'),
+    newlyAdmitted: change('newlyAdmitted'),
   }
 }
 
-/** One rulebook, with its counters. */
-class Side {
-  readonly #questions: Questions
-  readonly #decider = new Decider()
-  readonly #tally: SimulationTally
-  #denied = 0
-
-  constructor({ rules, domain }: RulesOfDomain, descriptors: Questions['descriptors']) {
-    this.#questions = { rules, domain: domain.name, descriptors }
-    this.#tally = new SimulationTally(policyNames(rules.domains.get(domain.name)!, descriptors !== undefined))
-  }
-
-  match(
-    request: Request,
-    cost: number | undefined,
-    recorded: readonly DescriptorQuery[] | undefined,
-  ): Matched | string {
-    return matchPast(this.#questions, request, cost, recorded)
-  }
-
-  decide({ steps, missing }: Matched, at: number, duration: number): ReturnType<Decider['decide']> {
-    const fate = this.#decider.decide(steps, at, duration)
-    this.#tally.add(fate, missing)
-    if (!fate.allowed) this.#denied++
-    return fate
-  }
-
-  totals(): Comparison['old'] {
-    return { denied: this.#denied, policies: this.#tally.reports() }
+function totalsOf(sides: readonly SideCounts[]): RulebookTotals {
+  return {
+    denied: sides.reduce((sum, { denied }) => sum + denied, 0),
+    policies: policyReports(sides.map(({ policies }) => policies)),
   }
 }
 
@@ -117,8 +76,4 @@ function wantedByBoth(
 ): ReadonlySet<string> | undefined {
   const [before, after] = [wantedFields(old, byDescriptors), wantedFields(proposed, byDescriptors)]
   return before && after && new Set([...before, ...after, 'method', 'target'])
-}
-
-function routeOf({ method = '', path = '' }: Request): string {
-  return `${method} ${path}`.trim()
 }

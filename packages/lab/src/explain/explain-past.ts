@@ -1,7 +1,9 @@
 import { receiptOf } from '@sluice/limiter/decide'
 import { LabError } from '../lab-error.ts'
 import { InstantReader } from '../traffic/instant-reader.ts'
+import { ReadCounts } from '../traffic/read-source.ts'
 import type { TrafficSource } from '../traffic/source.ts'
+import { type AnswerThen, answerThen } from './answer-then.ts'
 import { type PastDecision, type PastOptions, pastDecisions } from './past-decisions.ts'
 import { type Remedies, remediesOf } from './remedies.ts'
 
@@ -23,6 +25,8 @@ export interface ExplainedPast {
   readonly before: number
   /** Only where it was refused. */
   readonly remedies: Remedies | undefined
+  /** What was answered then, where the log says it. */
+  readonly answered: AnswerThen | undefined
 }
 
 /**
@@ -40,18 +44,38 @@ export async function explainPast(
 ): Promise<ExplainedPast | undefined> {
   const meant = line === undefined ? undefined : await onlyRequest(line, options)
   const isMeant = meant === undefined ? chosen(choice) : sameAs(meant)
+  const explained = async (
+    logs: readonly TrafficSource[],
+    past: PastDecision,
+    before: number,
+    earlier: number,
+  ): Promise<ExplainedPast> => ({
+    past,
+    before,
+    remedies: await remediesOf(logs, options, past, before),
+    answered: line
+      ? await answerThen([line], options, past, 0)
+      : await answerThen(logs, options, past, earlier),
+  })
   let before = 0
+  let atSame: PastDecision[] = []
   for await (const past of pastDecisions(sources, options)) {
-    if (isMeant(past)) return { past, before, remedies: await remediesOf(sources, options, past, before) }
+    if (past.at !== atSame[0]?.at) atSame = []
+    if (isMeant(past)) return explained(sources, past, before, atSame.filter(sameAs(past)).length)
+    atSame.push(past)
     before++
   }
   if (meant === undefined || sources.length > 0) return undefined
-  return { past: meant, before: 0, remedies: await remediesOf([line!], options, meant, 0) }
+  return explained([line!], meant, 0, 0)
 }
 
 async function onlyRequest(line: TrafficSource, options: PastOptions): Promise<PastDecision> {
-  for await (const past of pastDecisions([line], options)) return past
-  throw new LabError('the line is no request that these rules can decide')
+  const counts = new ReadCounts()
+  for await (const past of pastDecisions([line], options, counts)) return past
+  const [first] = counts.shown
+  throw new LabError(
+    `the line is no request that these rules can decide${first === undefined ? '' : `: ${first.reason}`}`,
+  )
 }
 
 function sameAs({ at, question }: PastDecision): (past: PastDecision) => boolean {

@@ -7,7 +7,7 @@ const instants = (shape: LoadShape, durationMs: number): number[] =>
 const within = (all: readonly number[], from: number, to: number): number =>
   all.filter((at) => at >= from && at < to).length
 
-describe('arrivals', () => {
+describe('Acceptance 14.3: arrivals', () => {
   it('come evenly at a constant rate', () => {
     expect(instants({ kind: 'constant', rate: 4 }, 1_000)).toEqual([0, 250, 500, 750])
   })

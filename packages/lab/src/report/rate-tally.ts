@@ -17,8 +17,8 @@ export class RateTally {
 
   constructor(rule: Rule) {
     this.rule = rule
-    const { limit, capacity, period, unit } = rule.plan
-    this.#period = Math.max(1, period * unit)
+    const { limit, capacity } = rule.plan
+    this.#period = periodOf(rule)
     this.#most = Math.max(limit, capacity)
     this.#edges = edgesBelow(this.#most)
     this.#counts = this.#edges.map(() => 0)
@@ -45,18 +45,8 @@ export class RateTally {
   }
 
   report(): QuotaFigures {
-    const { plan, role } = this.rule
-    const period = plan.source?.period
-    return {
-      limit: plan.limit,
-      capacity: plan.capacity,
-      periodMs: this.#period / 1_000,
-      ...(typeof period === 'object' && { calendar: period.calendar }),
-      algorithm: plan.algorithm.name,
-      role,
-      requests: this.requests,
-      ...(plan.algorithm.traits.holds !== true && { rates: this.#rates() }),
-    }
+    const quota = quotaFigures(this.rule, this.requests)
+    return quota.holds === true ? quota : { ...quota, rates: this.#rates() }
   }
 
   #rates(): RateCount[] {
@@ -66,6 +56,27 @@ export class RateTally {
       return to === 0 && keys === 0 ? [] : [{ from, to, keys, isOver: from > this.#most }]
     })
   }
+}
+
+/** A quota without its demand. */
+export function quotaFigures(rule: Rule, requests: number): QuotaFigures {
+  const { plan, role } = rule
+  const period = plan.source?.period
+  return {
+    limit: plan.limit,
+    capacity: plan.capacity,
+    periodMs: periodOf(rule) / 1_000,
+    ...(typeof period === 'object' && { calendar: period.calendar }),
+    algorithm: plan.algorithm.name,
+    role,
+    requests,
+    ...(plan.algorithm.traits.holds === true && { holds: true }),
+  }
+}
+
+/** Microseconds. */
+function periodOf({ plan }: Rule): number {
+  return Math.max(1, plan.period * plan.unit)
 }
 
 /** The most, its half, a quarter …, as whole numbers, each once; from the lowest. */

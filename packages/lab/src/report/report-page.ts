@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { REPORT_PAGE } from '../built.ts'
+import type { ComparisonFigures } from './comparison-figures.ts'
 import type { TrafficFigures } from './traffic-figures.ts'
 
 /**
@@ -8,7 +9,7 @@ import type { TrafficFigures } from './traffic-figures.ts'
  * @example
  * writeFileSync('report.html', reportPage(figures))
  */
-export function reportPage(figures: TrafficFigures): string {
+export function reportPage(figures: TrafficFigures | ComparisonFigures): string {
   const [script, styles] = [partOf('report.js'), partOf('report.css')]
   const policy = [
     "default-src 'none'",
@@ -39,7 +40,7 @@ export function reportPage(figures: TrafficFigures): string {
 }
 
 /** JSON that ends no script: what comes from a log may hold any text. */
-function embedded(figures: TrafficFigures): string {
+function embedded(figures: TrafficFigures | ComparisonFigures): string {
   return JSON.stringify(figures).replaceAll('<', '\\u003c')
 }
 

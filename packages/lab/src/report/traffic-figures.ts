@@ -55,7 +55,9 @@ export interface QuotaFigures {
   readonly algorithm: string
   readonly role: string
   readonly requests: number
-  /** Keys by the most units that each asked for within one period; absent for slots. */
+  /** Whether its units are slots, which are held and given back. */
+  readonly holds?: true
+  /** Keys by the most units that each asked for within one period; absent for slots, and where rules are compared. */
   readonly rates?: readonly RateCount[]
 }
 

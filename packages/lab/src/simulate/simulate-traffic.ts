@@ -1,11 +1,12 @@
-import type { Domain, Matched } from '@sluice/limiter/rules'
-import { type LineOptions, ReadCounts } from '../traffic/read-source.ts'
-import { readTraffic } from '../traffic/read-traffic.ts'
+import type { Domain } from '@sluice/limiter/rules'
+import { type JobOptions, runInJobs, runStudy } from '../jobs/run-study.ts'
+import type { LineOptions } from '../traffic/line-maker.ts'
+import { ReadCounts } from '../traffic/read-source.ts'
 import type { TrafficSource } from '../traffic/source.ts'
-import { Decider, type Fate, matchPast, type Questions } from './decider.ts'
-import { policyNames } from './policy-names.ts'
+import type { Fate, Questions } from './decider.ts'
 import type { SimulationReport } from './report.ts'
-import { SimulationTally } from './tally.ts'
+import { SimulateStudy } from './simulate-study.ts'
+import { policyReports } from './tally.ts'
 import { wantedFields } from './wanted-fields.ts'
 
 /** How a log is read. */
@@ -16,6 +17,8 @@ export interface SimulateOptions extends TrafficOptions, Omit<Questions, 'domain
   readonly domain: Domain
   /** Is called with what became of each request, in the order of their times. `at`: microseconds since the epoch. */
   readonly onFate?: ((fate: Fate, at: number) => void) | undefined
+  /** Shares the work among threads, to the same result. Not with `descriptors` or `onFate`. Default: one does it. */
+  readonly jobs?: JobOptions | undefined
 }
 
 /**
@@ -27,27 +30,16 @@ export interface SimulateOptions extends TrafficOptions, Omit<Questions, 'domain
  */
 export async function simulateTraffic(
   sources: readonly TrafficSource[],
-  { rules, domain, descriptors, onFate, ...traffic }: SimulateOptions,
+  { rules, domain, descriptors, onFate, jobs, ...traffic }: SimulateOptions,
 ): Promise<SimulationReport> {
-  const questions: Questions = { rules, domain: domain.name, descriptors }
-  const decider = new Decider()
-  const tally = new SimulationTally(policyNames(rules.domains.get(domain.name)!, descriptors !== undefined))
+  const study = new SimulateStudy({ rules, domain }, descriptors, onFate)
   const counts = new ReadCounts()
-  const options: LineOptions<Matched> = {
-    ...traffic,
-    wanted: wantedFields(domain, descriptors !== undefined),
-    domain: domain.name,
-    make: (request, cost, recorded) => matchPast(questions, request, cost, recorded),
-  }
-  for await (const { length, at, duration, made } of readTraffic(sources, options, counts)) {
-    for (let i = 0; i < length; i++) {
-      const { steps, missing } = made[i]!
-      const fate = decider.decide(steps, at[i]!, duration[i]!)
-      tally.add(fate, missing)
-      onFate?.(fate, at[i]!)
-    }
-  }
-  return { ...readSummary(counts), policies: tally.reports() }
+  const lines = { ...traffic, wanted: wantedFields(domain, descriptors !== undefined), domain: domain.name }
+  const found =
+    jobs === undefined || jobs.count === 1 || descriptors !== undefined || onFate !== undefined
+      ? [await runStudy(study, sources, lines, counts)]
+      : await runInJobs(study, { kind: 'simulate', domain }, sources, lines, counts, jobs)
+  return { ...readSummary(counts), policies: policyReports(found) }
 }
 
 /** What a report says of the lines. */

@@ -1,5 +1,5 @@
 import { type AlgorithmName, algorithms } from '@sluice/limiter/algorithms'
-import { type KeyArrivals, peaksOf } from './arrivals.ts'
+import { type KeyArrivals, peaksOf, totalCost } from './arrivals.ts'
 import { type Choice, planFor } from './frontier.ts'
 import type { Habits } from './habits.ts'
 import { lawKindOf, lawOf } from './laws.ts'
@@ -39,7 +39,7 @@ export function keysAbove(
 }
 
 /** One key alone. */
-function arrivalsOf({ ends, at, duration }: KeyArrivals, key: number): KeyArrivals {
+function arrivalsOf({ ends, at, duration, cost }: KeyArrivals, key: number): KeyArrivals {
   const [from, to] = [ends[key]!, ends[key + 1]!]
   return {
     keys: 1,
@@ -47,6 +47,8 @@ function arrivalsOf({ ends, at, duration }: KeyArrivals, key: number): KeyArriva
     ends: Int32Array.of(0, to - from),
     at: at.subarray(from, to),
     duration: duration?.subarray(from, to),
+    cost: cost?.subarray(from, to),
+    seconds: [],
   }
 }
 
@@ -62,9 +64,9 @@ function servingLimit(own: KeyArrivals, name: AlgorithmName, choice: Choice): nu
     trial.run(0, 0)
     return trial.denied.requests === 0
   }
-  let [over, within] = [choice.limit, own.count]
+  let [over, within] = [choice.limit, totalCost(own)]
   while (within - over > 1) {
-    const middle = (over + within) >> 1
+    const middle = Math.floor((over + within) / 2)
     if (serves(middle)) within = middle
     else over = middle
   }

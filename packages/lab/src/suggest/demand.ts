@@ -1,6 +1,6 @@
 import { type KeyArrivals, peaksOf } from './arrivals.ts'
 
-/** How much keys ask for in their own busiest window of a length. */
+/** How much keys ask for in their own busiest window of a length: requests, or what they cost. */
 export interface KeyDemand {
   /** Of the window, in seconds. */
   readonly seconds: number

@@ -1,5 +1,5 @@
 import { type Algorithm, type Plan, type Policy, planOf } from '@sluice/limiter/algorithms'
-import { type KeyArrivals, peaksOf } from './arrivals.ts'
+import { type KeyArrivals, leastCost, peaksOf, totalCost } from './arrivals.ts'
 import { type LawKind, lawKindOf, lawOf } from './laws.ts'
 import { type Denied, type ShareOf, Trial } from './trial.ts'
 
@@ -35,10 +35,12 @@ export class PeriodSearch {
   readonly #arrivals: KeyArrivals
   readonly #allowance: DenialBound
   readonly period: number
-  readonly #peaks: Int32Array
+  readonly #peaks: Float64Array
   /** Keys by their peak, most first: those that come after the first that cannot be refused cannot be either. */
   readonly #order: Int32Array
   readonly #most: number
+  /** A capacity that is smaller would refuse all. */
+  readonly #least: number
   /** Algorithms of one kind have one frontier. */
   readonly #found = new Map<LawKind, readonly FrontierPoint[]>()
 
@@ -53,6 +55,7 @@ export class PeriodSearch {
       (a, b) => peaks[b]! - peaks[a]!,
     )
     this.#most = mostCapacity
+    this.#least = leastCost(arrivals)
   }
 
   /** The frontier of an algorithm; empty where no choice keeps the allowance. */
@@ -71,7 +74,9 @@ export class PeriodSearch {
   #search(algorithm: Algorithm): readonly FrontierPoint[] {
     const { period } = this
     const top = this.#ceiling(algorithm)
-    const limit = this.#smallest(top, (value) => this.#keeps(algorithm, { limit: value, period }))
+    const limit = this.#smallest(this.#least, top, (value) =>
+      this.#keeps(algorithm, { limit: value, period }),
+    )
     if (!('burst' in algorithm.options))
       return limit === undefined ? [] : [this.#pointAt(algorithm, { limit, period })]
     const base = limit ?? this.#most
@@ -84,14 +89,23 @@ export class PeriodSearch {
   /** The smallest burst for a limit, and then the smallest limit for that burst. */
   #pointNear(algorithm: Algorithm, start: number): FrontierPoint | undefined {
     const { period } = this
-    const longest = Math.min(this.#most, this.#arrivals.count)
-    const burst = this.#smallest(longest, (value) =>
+    const longest = Math.min(this.#most, totalCost(this.#arrivals))
+    let burst = this.#smallest(this.#least, longest, (value) =>
       this.#keeps(algorithm, { limit: start, burst: value, period }),
     )
     if (burst === undefined) return undefined
-    const keeps = (value: number): boolean => this.#keeps(algorithm, { limit: value, burst, period })
-    const limit = start === 1 || !keeps(start - 1) ? start : this.#smallest(start - 1, keeps)!
-    return this.#pointAt(algorithm, { limit, burst, period })
+    // Where costs differ, less of the limit may let more requests pass, and the burst is no longer the smallest.
+    for (let limit = start; ; ) {
+      const capacity: number = burst
+      const keeps = (value: number): boolean =>
+        this.#keeps(algorithm, { limit: value, burst: capacity, period })
+      if (limit > 1 && keeps(limit - 1)) limit = this.#smallest(1, limit - 1, keeps)!
+      const at = limit
+      const fits = (value: number): boolean => this.#keeps(algorithm, { limit: at, burst: value, period })
+      if (capacity === this.#least || !fits(capacity - 1))
+        return this.#pointAt(algorithm, { limit, burst, period })
+      burst = this.#smallest(this.#least, capacity - 1, fits)!
+    }
   }
 
   #pointAt(algorithm: Algorithm, choice: Choice): FrontierPoint {
@@ -109,11 +123,11 @@ export class PeriodSearch {
     return Math.min(this.#most, Math.max(1, peak * weightOf(algorithm)))
   }
 
-  #smallest(top: number, keeps: (value: number) => boolean): number | undefined {
-    if (!keeps(top)) return undefined
-    let [over, within] = [0, top]
+  #smallest(least: number, top: number, keeps: (value: number) => boolean): number | undefined {
+    if (top < least || !keeps(top)) return undefined
+    let [over, within] = [least - 1, top]
     while (within - over > 1) {
-      const middle = (over + within) >> 1
+      const middle = Math.floor((over + within) / 2)
       if (keeps(middle)) within = middle
       else over = middle
     }
@@ -148,7 +162,7 @@ function lowerThan(choice: Choice): Choice[] {
 }
 
 /**
- * A key with no more than `limit / weight` requests in any period is never refused: two windows that are aligned may both
+ * A key that asks for no more than `limit / weight` in any period is never refused: two windows that are aligned may both
  * count what came in one period that lies across their edge.
  */
 function weightOf({ traits }: Algorithm): number {

@@ -2,12 +2,12 @@ import { type Algorithm, inUnits, type Plan } from '@sluice/limiter/algorithms'
 import { withRoom } from '@sluice/limiter/decide'
 import { Releases } from '../simulate/releases.ts'
 
-/** Decides the requests of one key after another, each of cost 1. */
+/** Decides the requests of one key after another. One that costs nothing is always admitted. */
 export interface Law {
   /** Forgets the key so far. */
   start(): void
   /** @param at microseconds since the epoch, never before the last one @param duration microseconds; below 0: not known */
-  admits(at: number, duration: number): boolean
+  admits(at: number, duration: number, cost: number): boolean
 }
 
 /**
@@ -48,7 +48,7 @@ class FlowLaw implements Law {
   readonly #unit: number
   readonly #limit: number
   readonly #period: number
-  readonly #most: number
+  readonly #capacity: number
   #level = 0
   #last = 0
 
@@ -56,7 +56,7 @@ class FlowLaw implements Law {
     this.#unit = unit
     this.#limit = limit
     this.#period = period
-    this.#most = (capacity - 1) * period
+    this.#capacity = capacity
   }
 
   start(): void {
@@ -64,11 +64,12 @@ class FlowLaw implements Law {
     this.#last = 0
   }
 
-  admits(at: number): boolean {
+  admits(at: number, _duration: number, cost: number): boolean {
+    if (cost === 0) return true
     const now = this.#unit === 1 ? at : Math.floor(at / this.#unit)
     const level = Math.max(0, this.#level - (now - this.#last) * this.#limit)
-    if (level > this.#most) return false
-    this.#level = level + this.#period
+    if (level > (this.#capacity - cost) * this.#period) return false
+    this.#level = level + cost * this.#period
     this.#last = now
     return true
   }
@@ -90,40 +91,67 @@ class WindowLaw implements Law {
     this.#window = -1
   }
 
-  admits(at: number): boolean {
+  admits(at: number, _duration: number, cost: number): boolean {
     const window = Math.floor(at / this.#ticks)
     if (window !== this.#window) {
       this.#window = window
       this.#count = 0
     }
-    return this.#count < this.#limit && ++this.#count > 0
+    if (cost > 0 && cost > this.#limit - this.#count) return false
+    this.#count += cost
+    return true
   }
 }
 
-/** So many in any period: the instants of the last ones that were admitted, in a ring. */
+/** So many in any period: what was admitted, and when, as far as it may still count. */
 class LogLaw implements Law {
   readonly #ticks: number
   readonly #limit: number
-  #ring: Float64Array
-  #count = 0
+  #at = new Float64Array(64)
+  #cost = new Float64Array(64)
+  /** The entries that count stand from `first` to `end`, in a ring. */
+  #first = 0
+  #end = 0
+  #used = 0
 
   constructor({ unit, limit, period }: Plan) {
     this.#ticks = unit * period
     this.#limit = limit
-    this.#ring = new Float64Array(limit)
   }
 
   start(): void {
-    this.#count = 0
+    this.#first = 0
+    this.#end = 0
+    this.#used = 0
   }
 
-  admits(at: number): boolean {
-    if (this.#limit === 0) return false
-    const place = this.#count % this.#limit
-    if (this.#count >= this.#limit && at - this.#ring[place]! < this.#ticks) return false
-    this.#ring[place] = at
-    this.#count++
+  admits(at: number, _duration: number, cost: number): boolean {
+    if (cost === 0) return true
+    for (const last = at - this.#ticks; this.#first < this.#end; this.#first++) {
+      const place = this.#first & (this.#at.length - 1)
+      if (this.#at[place]! > last) break
+      this.#used -= this.#cost[place]!
+    }
+    if (cost > this.#limit - this.#used) return false
+    if (this.#end - this.#first === this.#at.length) this.#grow()
+    const place = this.#end++ & (this.#at.length - 1)
+    this.#at[place] = at
+    this.#cost[place] = cost
+    this.#used += cost
     return true
+  }
+
+  #grow(): void {
+    const size = this.#at.length
+    const [at, cost] = [new Float64Array(size * 2), new Float64Array(size * 2)]
+    for (let i = 0; i < size; i++) {
+      at[i] = this.#at[(this.#first + i) & (size - 1)]!
+      cost[i] = this.#cost[(this.#first + i) & (size - 1)]!
+    }
+    this.#at = at
+    this.#cost = cost
+    this.#first = 0
+    this.#end = size
   }
 }
 
@@ -148,7 +176,8 @@ class CounterLaw implements Law {
     this.#before = 0
   }
 
-  admits(at: number): boolean {
+  admits(at: number, _duration: number, cost: number): boolean {
+    if (cost === 0) return true
     const now = this.#unit === 1 ? at : Math.floor(at / this.#unit)
     const window = Math.floor(now / this.#period)
     if (window !== this.#window) {
@@ -158,16 +187,22 @@ class CounterLaw implements Law {
     }
     const left = (window + 1) * this.#period - now
     const carried = Math.floor((this.#before * left) / this.#period)
-    if (carried + this.#count >= this.#limit) return false
-    this.#count++
+    if (cost > this.#limit - carried - this.#count) return false
+    this.#count += cost
     return true
   }
+}
+
+/** A charge whose slots are held. */
+interface OwnCharge {
+  readonly id: number
+  readonly cost: number
 }
 
 /** By the algorithm's own code, as a store runs it. */
 class OwnLaw implements Law {
   readonly #plan: Plan
-  readonly #releases = new Releases<number>()
+  readonly #releases = new Releases<OwnCharge>()
   readonly #isHeld: boolean
   #cells: Float64Array
   #charges = 0
@@ -183,7 +218,8 @@ class OwnLaw implements Law {
     this.#releases.clear()
   }
 
-  admits(at: number, duration: number): boolean {
+  admits(at: number, duration: number, cost: number): boolean {
+    if (cost === 0) return true
     const plan = this.#plan
     const { algorithm } = plan
     while (this.#releases.next <= at) this.#release()
@@ -192,12 +228,12 @@ class OwnLaw implements Law {
     const last = inUnits(plan, cells[0] ?? 0)
     const now = inUnits(plan, used)
     const left = algorithm.remaining(plan, cells, 0, last, now)
-    if (left < 1) return false
+    if (left < cost) return false
     if (plan.size === 0) this.#cells = withRoom(plan, cells.length === 0 ? undefined : cells, used)
     this.#charges++
-    algorithm.charge(plan, this.#cells, 0, last, now, 1, this.#charges, left)
+    algorithm.charge(plan, this.#cells, 0, last, now, cost, this.#charges, left)
     this.#cells[0] = used
-    if (this.#isHeld && duration >= 0) this.#releases.add(at + duration, this.#charges)
+    if (this.#isHeld && duration >= 0) this.#releases.add(at + duration, { id: this.#charges, cost })
     return true
   }
 
@@ -205,15 +241,7 @@ class OwnLaw implements Law {
   #release(): void {
     const plan = this.#plan
     const ended = inUnits(plan, Math.max(this.#releases.next, this.#cells[0]!))
-    plan.algorithm.refund(
-      plan,
-      this.#cells,
-      0,
-      inUnits(plan, this.#cells[0]!),
-      ended,
-      1,
-      0,
-      this.#releases.take(),
-    )
+    const { id, cost } = this.#releases.take()
+    plan.algorithm.refund(plan, this.#cells, 0, inUnits(plan, this.#cells[0]!), ended, cost, 0, id)
   }
 }

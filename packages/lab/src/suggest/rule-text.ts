@@ -6,6 +6,8 @@ export interface RuleSubject {
   /** Parts of the key, as rules write them. */
   readonly key: readonly string[]
   readonly when?: When | undefined
+  /** What a request costs, as rules write it: a number, `attribute:NAME` or `header:NAME`. Default: 1. */
+  readonly ruleCost?: number | string | undefined
 }
 
 /** Words for periods of one unit. */
@@ -14,7 +16,7 @@ const WORDS: Readonly<Record<string, string>> = { '1s': 'second', '1m': 'minute'
 /** One limit as YAML. @param period as text, such as `1m` */
 export function limitText(
   name: string,
-  { key, when }: RuleSubject,
+  { key, when, ruleCost }: RuleSubject,
   { limit, burst }: Omit<Choice, 'period'>,
   period: string,
   algorithm: string,
@@ -25,6 +27,7 @@ export function limitText(
     `key: ${flow(key)}`,
     `limit: ${limit}/${WORDS[period] ?? period}`,
     ...(burst === undefined ? [] : [`burst: ${burst}`]),
+    ...(ruleCost === undefined ? [] : [`cost: ${flow(ruleCost)}`]),
     `algorithm: ${algorithm}`,
   ]
   return `  - ${fields.join('\n    ')}\n`

@@ -16,7 +16,7 @@ interface Figures {
   readonly period: string
 }
 
-type Admits = (ms: number) => boolean
+type Admits = (ms: number, cost: number) => boolean
 
 /**
  * Laws of admission as their definitions have them, for one key: windows by all that was admitted before, buckets by the
@@ -25,37 +25,46 @@ type Admits = (ms: number) => boolean
 const DEFINITIONS: Readonly<Record<string, (figures: Figures, periodMs: number) => Admits>> = {
   bucket({ limit, burst = limit }, periodMs) {
     let tat = 0
-    return (ms) => {
+    return (ms, cost) => {
       if (limit === 0) return false
-      const next = Math.max(tat, ms * limit) + periodMs
+      const next = Math.max(tat, ms * limit) + cost * periodMs
       if (next - ms * limit > burst * periodMs) return false
       tat = next
       return true
     }
   },
   'fixed-window': ({ limit }, periodMs) =>
-    recalling(periodMs, (times, ms) => inWindow(times, Math.floor(ms / periodMs), periodMs) < limit),
+    recalling(periodMs, (times, ms) => limit - inWindow(times, Math.floor(ms / periodMs), periodMs)),
   log: ({ limit }, periodMs) =>
-    recalling(periodMs, (times, ms) => times.filter((time) => time > ms - periodMs).length < limit),
+    recalling(periodMs, (times, ms) => limit - costOf(times.filter((past) => past.ms > ms - periodMs))),
   'sliding-window-counter': ({ limit }, periodMs) =>
     recalling(2 * periodMs, (times, ms) => {
       const window = Math.floor(ms / periodMs)
       const left = (window + 1) * periodMs - ms
       const carried = Math.floor((inWindow(times, window - 1, periodMs) * left) / periodMs)
-      return carried + inWindow(times, window, periodMs) + 1 <= limit
+      return limit - carried - inWindow(times, window, periodMs)
     }),
 }
 
-function inWindow(times: readonly number[], window: number, periodMs: number): number {
-  return times.filter((time) => Math.floor(time / periodMs) === window).length
+interface Past {
+  readonly ms: number
+  readonly cost: number
 }
 
-function recalling(reachMs: number, admits: (times: readonly number[], ms: number) => boolean): Admits {
-  const times: number[] = []
-  return (ms) => {
-    while (times.length > 0 && times[0]! < ms - reachMs) times.shift()
-    const allowed = admits(times, ms)
-    if (allowed) times.push(ms)
+function costOf(times: readonly Past[]): number {
+  return times.reduce((sum, { cost }) => sum + cost, 0)
+}
+
+function inWindow(times: readonly Past[], window: number, periodMs: number): number {
+  return costOf(times.filter(({ ms }) => Math.floor(ms / periodMs) === window))
+}
+
+function recalling(reachMs: number, left: (times: readonly Past[], ms: number) => number): Admits {
+  const times: Past[] = []
+  return (ms, cost) => {
+    while (times.length > 0 && times[0]!.ms < ms - reachMs) times.shift()
+    const allowed = cost <= left(times, ms)
+    if (allowed) times.push({ ms, cost })
     return allowed
   }
 }
@@ -71,12 +80,14 @@ function refused(
   rows: readonly TraceRow[],
   name: string,
   figures: Figures,
+  costOfRow: (row: TraceRow) => number = () => 1,
 ): { requests: number; keys: number; sessions: number } {
   const keys = new Map<string, { readonly admits: Admits; last: number; session: number }>()
   const sessions = new Set<string>()
   const denied = new Set<string>()
   let requests = 0
-  for (const { ms, key } of rows) {
+  for (const row of rows) {
+    const { ms, key } = row
     const own = keys.get(key) ?? {
       admits: definitionOf(name)(figures, ticksOf(figures.period) / 1_000),
       last: Number.NEGATIVE_INFINITY,
@@ -85,7 +96,7 @@ function refused(
     keys.set(key, own)
     if (ms - own.last >= 1_800_000) own.session++
     own.last = ms
-    if (own.admits(ms)) continue
+    if (own.admits(ms, costOfRow(row))) continue
     requests++
     denied.add(key)
     sessions.add(`${key} ${own.session}`)
@@ -139,6 +150,80 @@ describe.each(TRACES)('%s', (file) => {
     }
   })
 })
+
+describe('where requests cost other than 1', () => {
+  it.each([
+    ['azure-llm-2023-code.csv.gz', { cost: ['input_tokens', 'output_tokens'] }],
+    ['mooncake-conversation-2025.csv.gz', { cost: ['input_tokens', 'output_tokens'] }],
+    ['mooncake-synthetic-2025.csv.gz', { ruleCost: 3 }],
+  ] as const)(
+    '%s: limits keep the share by plain replay and by count, and one less breaks it',
+    async (file, costs) => {
+      const rows = rowsOfTrace(file)
+      const costOfRow = ({ tokens }: TraceRow): number => ('ruleCost' in costs ? costs.ruleCost : tokens)
+      const most = Math.floor(rows.length * 0.01)
+      const found = await suggestLimits(sourcesOf([tracePath(file)]), {
+        key: ['tenant'],
+        share: 0.01,
+        periods: ['1s', '1m'],
+        ...('cost' in costs ? { cost: [...costs.cost] } : costs),
+      })
+      for (const { algorithm, points, chosen } of found.algorithms) {
+        expect(points.length).toBeGreaterThan(0)
+        for (const point of points) {
+          const { denied, oneLowerShare } = point
+          expect([algorithm, point, denied]).toEqual([
+            algorithm,
+            point,
+            refused(rows, algorithm, point, costOfRow),
+          ])
+          expect(denied.requests).toBeLessThanOrEqual(most)
+          const lower = oneLower(point).map((each) => refused(rows, algorithm, each, costOfRow).requests)
+          expect(Math.min(...lower)).toBeGreaterThan(most)
+          expect(oneLowerShare).toBe(Math.min(...lower) / rows.length)
+        }
+        expect(chosen!.replayed!.denied).toBe(chosen!.denied.requests)
+      }
+      const minute = found.demand.find(({ seconds }) => seconds === 60)!
+      expect(minute.max).toBe(busiest(rows, 60_000, costOfRow))
+      expect(found.unlimited.worstBurst).toBe(busiest(rows, 1_000, costOfRow))
+    },
+  )
+
+  it('the rule states the cost, and its simulation refuses what it states', async () => {
+    const line = (i: number): string => `${i * 90},u${i % 3},${(i * 7) % 11}\n`
+    const log = sourceOf(`t_ms,user,units\n${Array.from({ length: 900 }, (_, i) => line(i)).join('')}`)
+    for (const algorithm of Object.keys(algorithms) as (keyof typeof algorithms)[]) {
+      const found = await suggestLimits([log], {
+        key: ['user'],
+        share: 0.05,
+        ruleCost: 'attribute:units',
+        algorithm,
+      })
+      expect(found.rule).toContain('cost: "attribute:units"')
+      const [domain] = loadText(found.rule!)
+      const report = await simulateTraffic([log], { rules: compile([domain!]), domain: domain! })
+      const { chosen } = found.algorithms.find((each) => each.algorithm === algorithm)!
+      expect(chosen!.denied.requests).toBeGreaterThan(0)
+      expect(report.policies[0]!.denied).toBe(chosen!.denied.requests)
+    }
+  })
+})
+
+/** The most that one key asks for within so many milliseconds. */
+function busiest(rows: readonly TraceRow[], ms: number, costOfRow: (row: TraceRow) => number): number {
+  let most = 0
+  for (const key of new Set(rows.map((row) => row.key))) {
+    const own = rows.filter((row) => row.key === key)
+    let [first, inWindow] = [0, 0]
+    for (const row of own) {
+      inWindow += costOfRow(row)
+      while (row.ms - own[first]!.ms >= ms) inWindow -= costOfRow(own[first++]!)
+      most = Math.max(most, inWindow)
+    }
+  }
+  return most
+}
 
 describe('the frontier', () => {
   const file = 'nasa-1995-07-01.log.gz'

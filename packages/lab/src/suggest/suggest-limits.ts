@@ -5,7 +5,8 @@ import { loadText } from '@sluice/rulebook'
 import { matchPast } from '../simulate/decider.ts'
 import { readSummary, type TrafficOptions } from '../simulate/simulate-traffic.ts'
 import { wantedFields } from '../simulate/wanted-fields.ts'
-import { type LineOptions, ReadCounts } from '../traffic/read-source.ts'
+import type { LineOptions } from '../traffic/line-maker.ts'
+import { ReadCounts } from '../traffic/read-source.ts'
 import { readTraffic } from '../traffic/read-traffic.ts'
 import type { TrafficSource } from '../traffic/source.ts'
 import { keysAbove } from './above.ts'
@@ -20,16 +21,18 @@ import type { AlgorithmSuggestion, SuggestedPoint, Suggestion } from './suggesti
 import { type ShareOf, sessionsOf } from './trial.ts'
 import { writtenRule } from './written-rule.ts'
 
-export interface SuggestOptions extends Omit<TrafficOptions, 'cost'> {
+export interface SuggestOptions extends TrafficOptions {
   /** Parts of the key, as rules write them, such as `ip`. */
   readonly key: readonly string[]
   /** Which requests count; default: all. */
   readonly when?: When | undefined
+  /** What a request costs, as rules write it. Default: what `cost` says, or 1. Limits and rates are then of costs. */
+  readonly ruleCost?: number | string | undefined
   /** The most that may be refused, 0–1. */
   readonly share: number
   /** Of what. Default: of requests. Sessions of a key are 30 minutes apart. */
   readonly of?: ShareOf | undefined
-  /** Requests that the next hop takes in a second: no choice lets more pass at once, nor in the busiest second. */
+  /** Requests, or what they cost, that the next hop takes in a second: no choice lets more pass at once, nor in the busiest second. */
   readonly nextHop?: number | undefined
   /** Default: a second, ten, a minute, ten, an hour. */
   readonly periods?: readonly string[] | undefined
@@ -58,7 +61,12 @@ export async function suggestLimits(
   const met = { requests: arrivals.count, keys: arrivals.keys, sessions: sessionsOf(arrivals) }
   const allowance: DenialBound = { of, most: Math.floor(share * met[of] + 1e-9) }
   const costs = new Costs(arrivals)
-  const notes = [...(missing > 0 ? [`${missing} requests lack the key, and do not count`] : [])]
+  const notes = [
+    ...(missing > 0 ? [`${missing} requests lack the key, and do not count`] : []),
+    ...(arrivals.cost === undefined
+      ? []
+      : ['limits, bursts and all that is asked for or passes are of what requests cost']),
+  ]
   const found = searchAll(arrivals, allowance, options, costs, met[of], nextHop, notes)
   const chosen = await verified(sources, options, found, met.requests, notes)
   const written = chosen.find(
@@ -83,7 +91,14 @@ export async function suggestLimits(
     rule:
       written === undefined
         ? null
-        : writtenRule(options, suggestion, written.algorithm, written.chosen!, sources),
+        : writtenRule(
+            options,
+            arrivals.cost !== undefined,
+            suggestion,
+            written.algorithm,
+            written.chosen!,
+            sources,
+          ),
   }
 }
 
@@ -95,23 +110,25 @@ interface CollectedArrivals {
   readonly missing: number
 }
 
-/** What is made of a request: the number of its key; below 0 where the rule does not meet it. */
+/** What is made of a request: the number of its key, below 0 where the rule does not meet it, and its cost. */
 interface Keyed {
   readonly key: number
+  readonly cost: number
 }
 
-const UNMET: Keyed = { key: -1 }
-const LACKING: Keyed = { key: -2 }
+const UNMET: Keyed = { key: -1, cost: 0 }
+const LACKING: Keyed = { key: -2, cost: 0 }
 
 async function collect(
   sources: readonly TrafficSource[],
   options: SuggestOptions,
 ): Promise<CollectedArrivals> {
-  const domain = domainOf(limitText('each', options, { limit: 1 }, '1s', FIRST_ALGORITHM))
+  const limit = typeof options.ruleCost === 'number' ? Math.max(1, options.ruleCost) : 1
+  const domain = domainOf(limitText('each', options, { limit }, '1s', FIRST_ALGORITHM))
   const questions = { rules: compile([domain]), domain: domain.name }
   const counts = new ReadCounts()
   const habits = new Habits()
-  const keys = new Map<string, Keyed>()
+  const keys = new Map<string, number>()
   const lineOptions: LineOptions<Keyed> = {
     ...trafficOf(options),
     wanted: wantedFields(domain, false),
@@ -120,9 +137,9 @@ async function collect(
       if (typeof matched === 'string') return matched
       const step = matched.steps[0]
       if (step === undefined) return matched.missing.length > 0 ? LACKING : UNMET
-      const known = keys.get(step.key) ?? { key: keys.size }
-      keys.set(step.key, known)
-      return known
+      const key = keys.get(step.key) ?? keys.size
+      keys.set(step.key, key)
+      return { key, cost: step.cost }
     },
     onLine({ key }, line) {
       if (key >= 0) habits.note(key, line)
@@ -132,8 +149,8 @@ async function collect(
   let missing = 0
   for await (const { length, at, duration, made } of readTraffic(sources, lineOptions, counts)) {
     for (let i = 0; i < length; i++) {
-      const { key } = made[i]!
-      if (key >= 0) arrivals.add(key, at[i]!, duration[i]!)
+      const { key, cost } = made[i]!
+      if (key >= 0) arrivals.add(key, at[i]!, duration[i]!, cost)
       else if (key === LACKING.key) missing++
     }
   }
@@ -146,8 +163,8 @@ function domainOf(limits: string): Domain {
   return loadText(`domain: suggested\nlimits:\n${limits}`)[0]!
 }
 
-function trafficOf({ format, fields, held, onBytes }: SuggestOptions): TrafficOptions {
-  return { format, fields, held, onBytes }
+function trafficOf({ format, fields, cost, held, onBytes }: SuggestOptions): TrafficOptions {
+  return { format, fields, cost, held, onBytes }
 }
 
 /** The frontier of each algorithm, with what its points cost. */

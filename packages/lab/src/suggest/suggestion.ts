@@ -49,9 +49,9 @@ export interface SuggestedPoint {
   readonly share: number
   /** The least share that a limit or a burst of one less would refuse. */
   readonly oneLowerShare: number
-  /** The most requests of all keys that pass in one second. */
+  /** The most of all keys that passes in one second: requests, or what they cost. */
   readonly peakRate: number
-  /** The most of one key that pass within a second. */
+  /** The most of one key that passes within a second. */
   readonly worstBurst: number
   /** What a plain replay of the rule refused; only of the chosen point, and where the log can be read again. */
   readonly replayed?: { readonly denied: number; readonly share: number }

@@ -11,7 +11,7 @@ export type ShareOf = 'requests' | 'keys' | 'sessions'
 export type Denied = { -readonly [Of in ShareOf]: number }
 
 /** Is called for each request of a trial. */
-export type OnRequest = (at: number, allowed: boolean) => void
+export type OnRequest = (at: number, allowed: boolean, cost: number) => void
 
 /** What a law refuses of what keys sent. */
 export class Trial {
@@ -29,7 +29,7 @@ export class Trial {
    * @param stopAbove leaves off when more requests than this are refused
    */
   run(key: number, stopAbove: number = Number.POSITIVE_INFINITY, onRequest?: OnRequest): void {
-    const { ends, at, duration } = this.#arrivals
+    const { ends, at, duration, cost } = this.#arrivals
     const law = this.#law
     const { denied } = this
     law.start()
@@ -40,8 +40,9 @@ export class Trial {
       const now = at[i]!
       if (now - previous >= SESSION_GAP) isSessionDenied = false
       previous = now
-      const allowed = law.admits(now, duration === undefined ? -1 : duration[i]!)
-      onRequest?.(now, allowed)
+      const units = cost === undefined ? 1 : cost[i]!
+      const allowed = law.admits(now, duration === undefined ? -1 : duration[i]!, units)
+      onRequest?.(now, allowed, units)
       if (allowed) continue
       denied.requests++
       if (!isSessionDenied) denied.sessions++

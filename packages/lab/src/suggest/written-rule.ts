@@ -5,7 +5,12 @@ import type { SuggestedPoint, Suggestion } from './suggestion.ts'
 
 /** The rule as a rulebook, with a comment of where its numbers come from. */
 export function writtenRule(
-  subject: RuleSubject & { readonly name?: string | undefined },
+  subject: RuleSubject & {
+    readonly name?: string | undefined
+    readonly cost?: readonly string[] | undefined
+  },
+  /** Whether requests cost other than 1. */
+  isCosted: boolean,
   { met, allowance, demand }: Pick<Suggestion, 'met' | 'allowance' | 'demand'>,
   algorithm: AlgorithmName,
   point: SuggestedPoint,
@@ -20,8 +25,11 @@ export function writtenRule(
     `At most ${percent(allowance.share)} of ${allowance.of} may be refused: ${allowance.most}.`,
     `This refuses ${percent(share)} of ${allowance.of}: requests ${denied.requests}, keys ${denied.keys}${replayed === undefined ? '' : `; a replay refused ${replayed.denied} requests`}.`,
     `One less would refuse ${percent(oneLowerShare)} or more.`,
-    `In their busiest minute keys sent ${minute.p50} (median), ${minute.p99} (99 %), ${minute.p99_9} (99.9 %), at most ${minute.max}.`,
-    `With it at most ${peakRate} requests passed in a second, and ${worstBurst} of one key.`,
+    `In their busiest minute keys ${isCosted ? 'asked for' : 'sent'} ${minute.p50} (median), ${minute.p99} (99 %), ${minute.p99_9} (99.9 %), at most ${minute.max}.`,
+    `With it at most ${peakRate} ${isCosted ? 'of cost' : 'requests'} passed in a second, and ${worstBurst} of one key.`,
+    ...(subject.cost === undefined
+      ? []
+      : [`A request costs ${JSON.stringify(subject.cost.join('+'))}: whoever asks must say so.`]),
   ]
   const lines = comment.map((line) => `# ${line}\n`).join('')
   return `${lines}domain: suggested\nlimits:\n${limitText(nameOfRule(subject), subject, point, point.period, algorithm)}`

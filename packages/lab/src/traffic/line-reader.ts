@@ -12,6 +12,8 @@ export interface LineReader {
   read(bytes: Buffer, from: number, to: number, line: LineFields): string | undefined
   /** The text of a field, as the client meant it. */
   text(bytes: Buffer, from: number, to: number): string
+  /** Whether what a line says depends on those before it, so that all must go through one reader. */
+  readonly followsLines?: boolean
   /** Whether an attribute stands for others too: `key` of a CSV. */
   readonly identities?: readonly string[]
   /** Where the line says all that was asked, as its one attribute: reads it; a text says why it cannot be. */

@@ -20,11 +20,17 @@ export class LineMemo<T> {
   #length = 0
   #hash = 0
   readonly #seed: number
+  #clears = 0
 
   /** @param places of the fields that count */
   constructor(places: readonly number[], random: () => number = Math.random) {
     this.#places = Int32Array.from(places)
     this.#seed = (random() * 0x1_0000_0000) | 0
+  }
+
+  /** How often it has begun anew. */
+  get clears(): number {
+    return this.#clears
   }
 
   /** What was kept for such a line. */
@@ -88,6 +94,7 @@ export class LineMemo<T> {
   }
 
   #clear(): void {
+    this.#clears++
     this.#table.fill(0)
     this.#values = []
   }

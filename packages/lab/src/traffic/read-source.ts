@@ -1,46 +1,16 @@
-import type { DescriptorQuery, Request } from '@sluice/limiter/rules'
-import type { AskedLine } from './asked-line.ts'
 import type { Unreadable } from './entry.ts'
-import { checkCost, type FormatOptions, readerFor } from './formats.ts'
-import { LineFeed, MAX_LINE } from './line-feed.ts'
-import { FIELDS, LineFields } from './line-fields.ts'
-import type { LineReader } from './line-reader.ts'
-import { LineMemo } from './memo.ts'
-import { requestOfLine } from './request-of-line.ts'
+import { LineFeed } from './line-feed.ts'
+import { HEAD_LINES, LineMaker, type LineOptions, readerOfHead } from './line-maker.ts'
 import { Sorter } from './sorter.ts'
 import { type TrafficSource, unreadableSource } from './source.ts'
 import type { TrafficBatch } from './traffic-batch.ts'
 import { unpacked } from './unpacked.ts'
 
-/** Lines from which a format is seen. */
-const HEAD_LINES = 20
-const MOST_SHOWN = 10
+/** Lines that are no request, of which a report says why. */
+export const MOST_SHOWN = 10
 
 /** Requests held for sorting, by default; a log no longer than that is sorted as a whole. */
 export const HELD_LINES = 100_000
-
-export interface LineOptions<T> extends FormatOptions {
-  /**
-   * Makes of a request what the caller needs; equal requests may share it. A text says why it cannot be decided.
-   * @param cost the sum of the attributes in `cost`, or what a record says
-   * @param descriptors by which it was asked, where a record says so
-   */
-  readonly make: (
-    request: Request,
-    cost: number | undefined,
-    descriptors: readonly DescriptorQuery[] | undefined,
-  ) => T | string
-  /** Which fields of a request `make` looks at; default: all. Names as in {@link FIELDS}, and of attributes. */
-  readonly wanted?: ReadonlySet<string> | undefined
-  /** Attributes whose sum is a request's cost. */
-  readonly cost?: readonly string[] | undefined
-  /** Requests held for sorting, at least 2. Default {@link HELD_LINES}. */
-  readonly held?: number | undefined
-  /** Is called with the bytes of the file that were read, as they come. */
-  readonly onBytes?: ((count: number) => void) | undefined
-  /** Is called for each request as it was read, before it is sorted. */
-  readonly onLine?: ((made: T, line: LineFields) => void) | undefined
-}
 
 /** What became of the lines. */
 export class ReadCounts {
@@ -79,7 +49,8 @@ export async function* readSource<T extends object>(
   yield* parser.end()
 }
 
-async function* counting(
+/** The bytes, as they are counted. */
+export async function* counting(
   bytes: AsyncIterable<Buffer>,
   onBytes: ((count: number) => void) | undefined,
 ): AsyncGenerator<Buffer> {
@@ -99,10 +70,7 @@ class LineParser<T extends object> {
   #head: (Buffer | undefined)[] | undefined = []
   #lines = 0
   #ready: TrafficBatch<T>[] = []
-  #reader: LineReader | undefined
-  #line!: LineFields
-  #memo!: LineMemo<T | string>
-  #places: readonly number[] = []
+  #maker!: LineMaker<T>
 
   constructor(options: LineOptions<T>, counts: ReadCounts, file: string | undefined) {
     this.#options = options
@@ -146,15 +114,8 @@ class LineParser<T extends object> {
   #choose(): void {
     const head = this.#head!
     this.#head = undefined
-    const { reader, hasHeader } = readerFor(
-      head.filter((line) => line !== undefined),
-      this.#options,
-    )
-    if (this.#options.cost !== undefined) checkCost(this.#options.cost, reader)
-    this.#reader = reader
-    this.#line = new LineFields(FIELDS.length + reader.attributes.length)
-    this.#places = placesOf(reader, this.#options)
-    this.#memo = new LineMemo(this.#places)
+    const { reader, hasHeader } = readerOfHead(head, this.#options)
+    this.#maker = new LineMaker(reader, this.#options)
     if (hasHeader) {
       head.shift()
       this.#lines = 1
@@ -164,73 +125,19 @@ class LineParser<T extends object> {
 
   #read(bytes: Buffer | undefined, from: number, to: number): void {
     this.#lines++
-    const reason =
-      bytes === undefined
-        ? `the line is longer than ${MAX_LINE} bytes`
-        : this.#reader!.read(bytes, from, to, this.#line)
-    if (reason !== undefined) {
-      if (reason !== '') this.#skip(reason)
-      return
-    }
-    let made = this.#memo.get(this.#line)
-    if (made === undefined) {
-      made = this.#make()
-      this.#memo.keep(made)
-    }
+    const made = this.#maker.read(bytes, from, to)
     if (typeof made === 'string') {
-      this.#skip(made)
+      if (made !== '') this.#skip(made)
       return
     }
-    this.#options.onLine?.(made, this.#line)
+    const { line } = this.#maker
+    this.#options.onLine?.(made, line)
     this.#counts.requests++
-    const batch = this.#sorter.push(this.#line.at, this.#line.duration, made)
+    const batch = this.#sorter.push(line.at, line.duration, made)
     if (batch !== undefined) this.#ready.push(batch)
-  }
-
-  #make(): T | string {
-    const asked = this.#asked()
-    if (typeof asked === 'string') return asked
-    const { request, descriptors } = asked
-    const { cost, make } = this.#options
-    const units = cost === undefined ? asked.cost : costFrom(request, cost)
-    return typeof units === 'string' ? units : make(request, units, descriptors)
-  }
-
-  #asked(): AskedLine | string {
-    const [line, reader] = [this.#line, this.#reader!]
-    if (reader.asked === undefined) return { request: requestOfLine(line, reader, this.#places) }
-    return reader.asked(line.bytes, line.from[FIELDS.length]!, line.to[FIELDS.length]!)
   }
 
   #skip(reason: string): void {
     this.#counts.skip({ ...(this.#file !== undefined && { file: this.#file }), line: this.#lines, reason })
   }
-}
-
-/** The places that count, of the fields that are wanted. */
-function placesOf(
-  { attributes, identities, asked }: LineReader,
-  { wanted, cost = [] }: Pick<LineOptions<object>, 'wanted' | 'cost'>,
-): number[] {
-  const names = [...FIELDS, ...attributes]
-  return names.flatMap((name, place) => {
-    const isWanted =
-      wanted === undefined ||
-      asked !== undefined ||
-      wanted.has(name) ||
-      cost.includes(name) ||
-      (name === 'key' && identities !== undefined)
-    return isWanted ? [place] : []
-  })
-}
-
-function costFrom({ attributes = {} }: Request, names: readonly string[]): number | string {
-  let sum = 0
-  for (const name of names) {
-    const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined
-    if (value === undefined || !/^\d+$/.test(String(value)))
-      return `${name} must be a whole number, to be a cost`
-    sum += Number(value)
-  }
-  return Number.isSafeInteger(sum) ? sum : 'its cost is more than 2^53−1'
 }

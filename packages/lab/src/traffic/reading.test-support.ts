@@ -1,8 +1,9 @@
 import type { Request } from '@sluice/limiter/rules'
 import type { Unreadable } from './entry.ts'
 import { FIELDS, LineFields } from './line-fields.ts'
+import type { LineOptions } from './line-maker.ts'
 import type { LineReader } from './line-reader.ts'
-import { type LineOptions, ReadCounts, readSource } from './read-source.ts'
+import { ReadCounts, readSource } from './read-source.ts'
 import { requestOfLine } from './request-of-line.ts'
 import type { TrafficSource } from './source.ts'
 

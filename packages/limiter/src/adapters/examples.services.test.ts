@@ -96,7 +96,7 @@ describe('the examples', () => {
         const response = await fetch(url)
         expect(response.status).toBe(200)
         expect(response.headers.get('ratelimit-policy')).toBe('"default";q=100;w=900')
-        expect(response.headers.get('ratelimit')).toBe('"default";r=99;t=900')
+        expect(response.headers.get('ratelimit')).toMatch(/^"default";r=99;t=\d+$/)
         expect([{ hello: 'world' }, 99]).toContainEqual(
           (({ remaining, ...body }) => remaining ?? body)(await json(response)),
         )
@@ -128,7 +128,7 @@ describe('the examples', () => {
       join(ROOT, 'examples/nest'),
     ])
     return started('nest/dist/server.js', async (url) => {
-      expect((await fetch(url)).headers.get('ratelimit')).toBe('"default";r=99;t=900')
+      expect((await fetch(url)).headers.get('ratelimit')).toMatch(/^"default";r=99;t=\d+$/)
       expect(await statuses(6, () => post(`${url}/login`, {}))).toEqual([201, 201, 201, 201, 201, 429])
       expect((await fetch(`${url}/health`)).headers.get('ratelimit')).toBeNull()
     })

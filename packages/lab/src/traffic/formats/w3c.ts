@@ -39,6 +39,7 @@ export function w3cReader(): LineReader {
   let separator = SPACE
   return {
     attributes: [],
+    followsLines: true,
     text: webText,
     read(bytes, from, to, line) {
       if (bytes[from] === HASH) {

@@ -25,8 +25,9 @@ export interface GatePolicy<N extends FrameworkArgs>
    */
   readonly limit: number | PerRequest<[...N, key: string | undefined], number>
   /**
-   * Default: windows that open with a caller's first request (`token-bucket` with `refill: interval`), or
-   * `fixed-window` where the period is a calendar's.
+   * Default: windows that open with a caller's first request (`token-bucket` with `refill: interval`), as libraries have
+   * them that this one replaces, or `fixed-window` where the period is a calendar's. Both admit twice the limit around the
+   * edge of a window; `sliding-window-counter` does not.
    */
   readonly algorithm?: LimiterPolicy['algorithm']
 }
@@ -189,9 +190,12 @@ export interface Logger {
 export interface AliasOptions<N extends FrameworkArgs, K extends FrameworkArgs = KeyArgs<N>> {
   /** `limit` */
   readonly max?: GatePolicy<N>['limit']
-  /** `period` */
+  /**
+   * `period`. Without an `algorithm` requests are counted in windows: up to twice the limit is admitted around the edge of
+   * one.
+   */
   readonly windowMs?: number | string
-  /** `period` */
+  /** The same as `windowMs`. */
   readonly timeWindow?: number | string
   /** `key` */
   readonly keyGenerator?: CallerOptions<N, K>['key']

@@ -1,0 +1,5 @@
+/** The program of one job: a thread, whose data are a {@link JobPlan}. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { serveJob } from './serve-job.ts'
+
+serveJob(parentPort!, workerData)
