@@ -14,7 +14,7 @@ const NO_BUS =
   'export * from "@sluice/limiter/events";' +
   'export const everyObserver = () => ({ observe: Object.assign(() => {}, { listens: () => false }), add() {} })'
 const HOOKS = `export async function resolve(name, context, next) {
-  if (name === '@sluice/limiter/events' && context.parentURL.endsWith('/service/dist/assemble.js'))
+  if (name === '@sluice/limiter/events' && context.parentURL.endsWith('/service/dist/index.js'))
     return { url: 'sluice-bench:no-bus', format: 'module', shortCircuit: true }
   if (context.parentURL === 'sluice-bench:no-bus') return next(name, { ...context, parentURL: ${JSON.stringify(import.meta.url)} })
   return next(name, context)

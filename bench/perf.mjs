@@ -17,6 +17,7 @@ const SUBJECTS = [
   'grpc',
   'middleware',
   'matcher',
+  'rules',
   'simulate',
   'start-up',
 ]

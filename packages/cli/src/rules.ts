@@ -30,15 +30,7 @@ export async function loadRules(
   { 'calendar-months': calendarMonths = false }: Values<typeof RULES_OPTIONS>,
   io: Io,
 ): Promise<LoadedRules> {
-  return loadRulesWith(paths, calendarMonths, await secretOf('SLUICE_SECRET', io))
-}
-
-/** The same, where the secret is known. */
-export async function loadRulesWith(
-  paths: readonly string[],
-  calendarMonths: boolean,
-  secret: string | undefined,
-): Promise<LoadedRules> {
+  const secret = await secretOf('SLUICE_SECRET', io)
   checkPaths(paths)
   const domains = await loadRulebook(paths, { calendarMonths })
   const compileOptions = { calendarMonths, ...(secret !== undefined && { secret }) }
@@ -46,7 +38,7 @@ export async function loadRulesWith(
 }
 
 /** @throws UsageError unless each is there */
-function checkPaths(paths: readonly string[]): void {
+export function checkPaths(paths: readonly string[]): void {
   if (paths.length === 0) throw new UsageError('name at least one rulebook: a YAML file, or a folder of them')
   for (const path of paths) {
     if (!existsSync(path)) throw new UsageError(`cannot read ${path}: there is no such file`)

@@ -7,7 +7,7 @@ const library = fileURLToPath(new URL('../dist/index.js', import.meta.url))
 const HEAP = ['--expose-gc', '--min-semi-space-size=128', '--max-semi-space-size=128']
 /** The optimizer works in this thread as well, so that it has done its work when it is measured, on any machine. */
 const ONE_THREAD = '--single-threaded'
-/** Without its optimizer V8 allocates what the code says: in every run the same, 1169 bytes for a `check` in Node 20. */
+/** Without its optimizer V8 allocates what the code says: in every run the same, about 1,200 bytes for a `check` in Node 20. */
 const NO_OPTIMIZER = '--no-opt'
 
 /** Bytes that one decision allocates: the least of several blocks, since the optimizer works whenever it wants. */
@@ -34,10 +34,10 @@ function bytesOf(call: string, policies: number, ...flags: readonly string[]): n
 
 describe('what a decision in process allocates', () => {
   it.each([
-    ['check', 1, 1_220],
-    ['allow', 1, 800],
-    ['check', 2, 2_080],
-    ['check', 3, 2_850],
+    ['check', 1, 1_300],
+    ['allow', 1, 900],
+    ['check', 2, 2_250],
+    ['check', 3, 3_100],
   ])('%s of %i, before it is optimized: at most %i bytes', (call, policies, most) => {
     const bytes = bytesOf(call, policies, NO_OPTIMIZER)
     expect(bytes).toBeGreaterThan(0)

@@ -1,5 +1,6 @@
 import { ConfigError } from '@sluice/limiter/errors'
 import { checkOptions } from '@sluice/limiter/options'
+import type { Domain, Rules } from '@sluice/limiter/rules'
 import { everySecond, LOOPBACK } from '@sluice/observe/parts'
 import { addressOf, DEFAULT_ADMIN, DEFAULT_HTTP, grpcAddressOf, type ListenAddress } from './address.ts'
 import type { App } from './app.ts'
@@ -19,10 +20,22 @@ export interface Addresses {
   readonly grpc?: string
 }
 
+/** Rules that a service decides by. */
+export interface ServedRules {
+  readonly domains: readonly Domain[]
+  readonly rules: Rules
+}
+
 /** A limiter that others ask over the network. */
 export interface Service {
   /**
-   * Loads the rulebook and listens; once.
+   * Loads the rulebook, and listens nowhere yet: the first half of `start`, for those who look at the rules before.
+   * @returns the rules in force
+   * @throws RulebookError or ConfigError for a rulebook with mistakes
+   */
+  load(): Promise<ServedRules>
+  /**
+   * Loads the rulebook, unless `load` has, and listens; once.
    * @returns where, as URLs
    * @throws RulebookError or ConfigError for a rulebook with mistakes; ConfigError, with the path of the option, for an
    * address in use
@@ -93,14 +106,18 @@ export function createService(options: ServiceOptions): Service {
     if (started) log.info('stopped')
   }
   /** A server that is not there yet is waited for: without rules nothing can be decided. */
-  const firstRules = async (): Promise<Reload> => {
-    if (parts.xds === undefined) return rules.reload()
+  const firstRules = async (): Promise<void> => {
+    if (parts.xds === undefined) return rules.first()
     log.info({ server: options.xds!.server }, 'waits for the first rules')
     xds = await parts.xds()
     const first = xds.start(() => rules.reload())
     if (stopped !== undefined) xds.close() // asked for while it was loaded
     await first
-    return { result: 'changed' }
+  }
+  let loading: Promise<void> | undefined
+  const loaded = (): Promise<void> => {
+    loading ??= firstRules()
+    return loading
   }
   const listenGrpc = async (address: string): Promise<string> => {
     grpc = await parts.grpc!()
@@ -108,9 +125,14 @@ export function createService(options: ServiceOptions): Service {
     return grpc.listen(grpcAddressOf(address))
   }
   const service: Service = {
+    async load() {
+      await loaded()
+      const { live } = rules
+      if (live === undefined) throw new ConfigError('the service was stopped before it had rules')
+      return { domains: [...live.domains.values()].map(({ domain }) => domain), rules: live.rules }
+    },
     async start() {
-      const loaded = await firstRules()
-      if (loaded.result === 'refused') throw loaded.error
+      await loaded()
       await parts.lookAtStore()
       try {
         await parts.recorder?.open()

@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pastDecisions, type RecordedAnswer, recordedAnswer, sourcesOf } from '@sluice/lab'
+import { compile } from '@sluice/limiter/rules'
+import { loadRulebook } from '@sluice/rulebook'
 import { createService, type ServiceOptions } from '@sluice/service'
 import { afterAll, describe, expect, it } from 'vitest'
-import { loadRulesWith } from '../rules.ts'
 import { runLine } from '../testing.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-record-'))
@@ -121,7 +122,7 @@ const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trimEnd()
 
 /** What is decided again must be what was decided: counters of both began empty. */
 async function expectSameDecisions(file: string, domain: string): Promise<readonly RecordedAnswer[]> {
-  const { rules } = await loadRulesWith([RULES], false, undefined)
+  const rules = compile(await loadRulebook([RULES]))
   const answers = linesOf(file)
     .map((line) => recordedAnswer(line)!)
     .filter((answer) => answer.domain === domain && answer.peek !== true)

@@ -3,12 +3,11 @@ import type { Telemetry } from '@sluice/service/opentelemetry'
 import { type Command, defineCommand } from '../command.ts'
 import type { Io } from '../io.ts'
 import { pageUrl } from '../pages.ts'
-import { loadRulesWith } from '../rules.ts'
+import { checkPaths } from '../rules.ts'
 import { bannerOf } from '../serve/banner.ts'
 import { deadlineWarning } from '../serve/deadline-warning.ts'
 import { flagsOf } from '../serve/flags.ts'
 import { logStream } from '../serve/log-stream.ts'
-import type { ServeSettings } from '../serve/option-row.ts'
 import { SERVE_OPTIONS } from '../serve/options.ts'
 import { type Sample, samplesOf } from '../serve/sample.ts'
 import { readSettings } from '../serve/settings.ts'
@@ -67,7 +66,12 @@ ${STORE_NOTES}`,
       )
       if (files.length > 0 && from('rules') === undefined && !existsSync(DEFAULT_RULES))
         throw new UsageError(`there is no ${DEFAULT_RULES} here: name your rulebook, as in sluice serve FILE`)
-      const samples = files.length === 0 ? [] : await samplesIn(options)
+      let samples: readonly Sample[] = []
+      if (files.length > 0) {
+        checkPaths(files)
+        const { domains, rules } = await service.load()
+        samples = samplesOf(domains, rules)
+      }
       const found = await problem()
       if (found !== undefined) warn(`the store does not answer: ${found}\n${UNTIL_THEN}`)
       const addresses = await apply(() => service.start())
@@ -85,15 +89,6 @@ ${STORE_NOTES}`,
 async function telemetryOf(): Promise<Telemetry> {
   const { openTelemetry } = await import('@sluice/service/opentelemetry')
   return openTelemetry()
-}
-
-async function samplesIn({
-  rules: paths,
-  calendarMonths = false,
-  secret,
-}: Pick<ServeSettings, 'rules' | 'calendarMonths' | 'secret'>): Promise<readonly Sample[]> {
-  const { domains, rules } = await loadRulesWith(paths, calendarMonths, secret)
-  return samplesOf(domains, rules)
 }
 
 interface Running {

@@ -1,4 +1,5 @@
 import { type TransferListItem, Worker } from 'node:worker_threads'
+import { JOB_THREAD } from '../built.ts'
 import type { JobMessage, JobPlan } from './messages.ts'
 
 /** The other end of a job: a thread, or in tests a port within this one. */
@@ -14,8 +15,7 @@ export interface JobPort {
 export type StartJob = (plan: JobPlan) => JobPort
 
 /** A thread for a job. */
-export const startThread: StartJob = (plan) =>
-  new Worker(new URL('./job-thread.js', import.meta.url), { workerData: plan })
+export const startThread: StartJob = (plan) => new Worker(JOB_THREAD, { workerData: plan })
 
 interface Waiting {
   resolve(answer: unknown): void

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { REPORT_PAGE } from '../built.ts'
 import type { ComparisonFigures } from './comparison-figures.ts'
 import type { TrafficFigures } from './traffic-figures.ts'
-
-/** Made by the build from packages/dashboard; the same place from `src` and from `dist`. */
-const FOLDER = new URL('../../dist/page/', import.meta.url)
 
 /**
  * A page that shows the figures: one file, which opens without a network and lets nothing be loaded or sent.
@@ -47,7 +45,7 @@ function embedded(figures: TrafficFigures | ComparisonFigures): string {
 }
 
 function partOf(file: string): string {
-  return readFileSync(new URL(file, FOLDER), 'utf8')
+  return readFileSync(new URL(file, REPORT_PAGE), 'utf8')
 }
 
 function sourceOf(text: string): string {

@@ -305,9 +305,9 @@ function pathText(path: FieldPath): string {
 
 /** An object of names and values: no list, no Map, no Promise. */
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === 'object' && /^\[object (Object|Module)\]$/.test(Object.prototype.toString.call(value))
-  )
+  if (typeof value !== 'object') return false
+  const kind = Object.prototype.toString.call(value)
+  return kind === '[object Object]' || kind === '[object Module]'
 }
 
 function shown(value: unknown): string {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { DASHBOARD_PAGE } from '../built.ts'
 
-/** Built from packages/dashboard; beside the compiled package, wherever this file is. */
-const FOLDER = new URL('../../dist/page/', import.meta.url)
 const FILES: readonly (readonly [path: string, file: string, type: string])[] = [
   ['/', 'index.html', 'text/html; charset=utf-8'],
   ['/dashboard.js', 'dashboard.js', 'text/javascript; charset=utf-8'],
@@ -42,7 +41,7 @@ export function dashboardFiles(): readonly DashboardFile[] {
       path,
       headers: { 'content-type': type, ...HEADERS },
       content: () => {
-        content ??= readFileSync(new URL(file, FOLDER))
+        content ??= readFileSync(new URL(file, DASHBOARD_PAGE))
         return content
       },
     }

@@ -149,6 +149,7 @@ function finishPlans(
 
 /** Reports exempt or overridden callers that the rule could never apply to. */
 function checkCallers({ key, exempt = [], overrides = [] }: LimitText, path: Path, report: Reporter): void {
+  if (exempt.length + overrides.length === 0) return
   const parts = key.map((part) => parsePart(part))
   const callers = [
     ...exempt.map((text, index) => ({ text, at: [...path, 'exempt', index] })),

@@ -106,25 +106,34 @@ export const optionFields: FieldsOf<OptionsText> = {
     .exactOptional(),
 }
 
+/** Options that the model has under another name than files. */
+const RENAMED = { retry_after: 'retryAfter', lease: 'prefetch' } as const
+/** Options that are in the model where files have them. */
+const KEPT = [
+  ...algorithmOptions.keys(),
+  'soft',
+  'block',
+  'blockable',
+  'jitter',
+  'spread',
+  'retry_after',
+  'tarpit',
+  'lease',
+  'assign',
+] as const
+
 /** The model of the options among a rule's fields; `fallback` is the format's own algorithm. */
 export function optionsOf(text: OptionsText, fallback: AlgorithmName): LimitOptions {
   const { algorithm = fallback, on_limit = 'deny', mode = 'enforce', on_store_error = 'open' } = text
-  const { soft, block, blockable, jitter, spread, retry_after, tarpit, lease, assign } = text
-  const given = [...algorithmOptions.keys()].filter((name) => text[name] !== undefined)
-  return {
+  const options: Record<string, unknown> = {
     algorithm,
     onLimit: on_limit,
     mode,
     onStoreError: on_store_error,
-    ...Object.fromEntries(given.map((name) => [name, text[name]])),
-    ...(soft !== undefined && { soft }),
-    ...(block !== undefined && { block }),
-    ...(blockable !== undefined && { blockable }),
-    ...(jitter !== undefined && { jitter }),
-    ...(spread !== undefined && { spread }),
-    ...(retry_after !== undefined && { retryAfter: retry_after }),
-    ...(tarpit !== undefined && { tarpit }),
-    ...(lease !== undefined && { prefetch: lease }),
-    ...(assign !== undefined && { assign }),
   }
+  for (const name of KEPT) {
+    const value = text[name]
+    if (value !== undefined) options[name in RENAMED ? RENAMED[name as keyof typeof RENAMED] : name] = value
+  }
+  return options as unknown as LimitOptions
 }

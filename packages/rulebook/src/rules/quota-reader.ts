@@ -60,6 +60,7 @@ function fieldOf({ path = [] }: ConfigError, base: Path): Path {
 
 /** The policy without the options that are wrong, to find out what else is. */
 function without(policy: Policy, errors: readonly ConfigError[]): Policy {
+  if (errors.length === 0) return policy
   const wrong = errors.map(({ path }) => path?.[0])
   return Object.fromEntries(Object.entries(policy).filter(([name]) => !wrong.includes(name))) as Policy
 }

@@ -1,7 +1,9 @@
-import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml'
+import { Composer, type CST, type Document, Lexer, Parser } from 'yaml'
 import { type FileProblem, RulebookError } from '../problem.ts'
-import { type FileSource, lineAndColumn } from './source.ts'
-import { MAX_TREE_DEPTH, TreeBuilder } from './tree.ts'
+import { Lines } from './lines.ts'
+import { plainTree } from './plain.ts'
+import type { FileSource } from './source.ts'
+import { MAX_TREE_DEPTH, TreeBuilder, type TreeNode } from './tree.ts'
 
 /** UTF-8 bytes that a file may have: 4 MiB, some 50,000 rules. */
 export const MAX_FILE_BYTES: number = 4 * 1_024 * 1_024
@@ -19,10 +21,10 @@ export interface ParsedFile {
 
 /** @throws RulebookError when the text is not one YAML document of the bounded kind that rulebooks are. */
 export function parse(text: string, file: string): ParsedFile {
-  const lines = new LineCounter()
+  const lines = new Lines(text)
   const problems: FileProblem[] = []
   const report = (offset: number, message: string): void => {
-    problems.push({ file, ...lineAndColumn(lines, offset), message })
+    problems.push({ file, ...lines.placeOf(offset), message })
   }
   const refuse = (): void => {
     if (problems.length > 0) throw new RulebookError(problems)
@@ -30,7 +32,17 @@ export function parse(text: string, file: string): ParsedFile {
 
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) report(0, TOO_LARGE)
   refuse()
-  const [document, second] = compose(text, lines, (offset, message) => {
+  const root = plainTree(text) ?? anyTree(text, report, refuse)
+  return { source: { file, root, lines, hints: { left: MOST_HINTS } }, problems }
+}
+
+/**
+ * The tree of any text, with aliases followed.
+ * @param report of mistakes with which there is a tree all the same
+ * @param refuse throws where there were any
+ */
+export function anyTree(text: string, report: ReportAt, refuse: () => void): TreeNode {
+  const [document, second] = compose(text, (offset, message) => {
     report(offset, message)
     refuse()
   })
@@ -41,24 +53,23 @@ export function parse(text: string, file: string): ParsedFile {
   const builder = new TreeBuilder(report)
   const root = builder.build(document!.contents)
   if (builder.outOfBounds) refuse()
-  return { source: { file, root, lines, hints: { left: MOST_HINTS } }, problems }
+  return root
 }
 
-function compose(text: string, lines: LineCounter, stop: Stop): Document.Parsed[] {
+function compose(text: string, stop: ReportAt): Document.Parsed[] {
   // `core` holds even under `%YAML 1.1`; the tree builder finds duplicate keys itself, in linear time.
   const composer = new Composer({ schema: 'core', resolveKnownTags: false, uniqueKeys: false })
-  return [...composer.compose(tokensOf(text, lines, stop), true, text.length)]
+  return [...composer.compose(tokensOf(text, stop), true, text.length)]
 }
 
-type Stop = (offset: number, message: string) => void
+type ReportAt = (offset: number, message: string) => void
 
 /**
  * Counts while the tokens come. Composing recurses: deep enough, a text would end the process. A file of line ends
  * alone would take as long as a hundred files.
  */
-function* tokensOf(text: string, lines: LineCounter, stop: Stop): Generator<CST.Token> {
-  const parser = new Parser(lines.addNewLine)
-  lines.addNewLine(0)
+function* tokensOf(text: string, stop: ReportAt): Generator<CST.Token> {
+  const parser = new Parser()
   let lexemes = 0
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme)

@@ -1,7 +1,7 @@
 import type { Position } from '@sluice/limiter/errors'
-import type { LineCounter } from 'yaml'
 import type { Hint } from '../mistake.ts'
 import type { FileProblem } from '../problem.ts'
+import type { Lines } from './lines.ts'
 import type { TreeNode } from './tree.ts'
 
 /** Keys and list indexes from a file's root to one of its nodes. */
@@ -11,7 +11,7 @@ export type Path = readonly PropertyKey[]
 export interface FileSource {
   readonly file: string
   readonly root: TreeNode
-  readonly lines: LineCounter
+  readonly lines: Lines
   /** How many hints may be looked for yet: for each, a name is compared with hundreds. */
   readonly hints: { left: number }
 }
@@ -43,13 +43,8 @@ export function positionOf(source: FileSource, path: Path, part: 'key' | 'value'
   if (node === undefined) return positionOf(source, path.slice(0, -1), 'key')
   return {
     file: source.file,
-    ...lineAndColumn(source.lines, (part === 'key' ? node.key : undefined) ?? node.at),
+    ...source.lines.placeOf((part === 'key' ? node.key : undefined) ?? node.at),
   }
-}
-
-export function lineAndColumn(lines: LineCounter, offset: number): { line: number; column: number } {
-  const { line, col } = lines.linePos(offset)
-  return line === 0 ? { line: 1, column: 1 } : { line, column: col }
 }
 
 export function problemAt(

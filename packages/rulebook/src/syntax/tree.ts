@@ -7,21 +7,21 @@ export const MAX_TREE_DEPTH = 100
 const MAX_NODES = 1_000_000
 
 /** Numbers that every version of YAML reads alike; `010`, `1_000`, `0x1f` and `1e3` are not, and stay text. */
-const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+export const PLAIN_NUMBER: RegExp = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 
 /** One node of a document: where it stands, what it says. */
 export interface TreeNode {
   /** Offset of the node; of its key where nothing is written. */
   readonly at: number
   /** Offset of the key that names it. */
-  readonly key?: number
+  readonly key: number | undefined
   /** As plain data, numbers in plain digits and all others as their text. */
   readonly value: unknown
   /** A scalar as YAML 1.2 reads it: `1e3` is 1000. */
   readonly scalar: unknown
   /** A scalar as it is written, without quotes; empty for nothing, lists and maps. */
   readonly text: string
-  readonly children?: ReadonlyMap<PropertyKey, TreeNode>
+  readonly children: ReadonlyMap<PropertyKey, TreeNode> | undefined
 }
 
 /** Turns YAML into tree nodes: follows aliases and `<<` merges, reports what no rulebook may hold. */
@@ -76,7 +76,7 @@ export class TreeBuilder {
     if (value === null) return treeNode(key ?? at, key, null, '')
     const text = typeof value === 'string' ? value : (node.source ?? String(value))
     const isOdd = typeof value === 'number' && !PLAIN_NUMBER.test(text)
-    return { ...treeNode(at, key, isOdd ? text : value, text), scalar: value }
+    return treeNode(at, key, isOdd ? text : value, text, undefined, value)
   }
 
   #list(items: readonly Node[]): Map<PropertyKey, TreeNode> {
@@ -123,19 +123,13 @@ export class TreeBuilder {
   }
 }
 
-function treeNode(
+export function treeNode(
   at: number,
   key: number | undefined,
   value: unknown,
   text: string,
   children?: ReadonlyMap<PropertyKey, TreeNode>,
+  scalar: unknown = null,
 ): TreeNode {
-  return {
-    at,
-    ...(key !== undefined && { key }),
-    value,
-    scalar: null,
-    text,
-    ...(children !== undefined && { children }),
-  }
+  return { at, key, value, scalar, text, children }
 }

@@ -88,6 +88,13 @@ export class LiveRules {
     return this.#failure
   }
 
+  /** The first rules. What is wrong with them hears whoever asks, and nobody else. @throws RulebookError, ConfigError */
+  async first(): Promise<void> {
+    const first = await this.#load()
+    if (first.result === 'refused') throw first.error
+    this.#options.observe({ type: 'reloaded', ...first })
+  }
+
   /** One at a time. Whoever asks while one waits shares it: it has read nothing yet. */
   reload(): Promise<Reload> {
     if (this.#next !== undefined) return this.#next

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { type LoadOptions, RulebookError, type RulebookFiles } from '@sluice/rulebook'
+import { LOAD_THREAD } from '../built.ts'
 import type { ThreadAnswer } from './load-thread.ts'
 import { type LoadedDomain, RuleAssembly, type RulePart, rulePartsOf } from './rule-parts.ts'
 
@@ -20,12 +21,10 @@ export const loadHere: LoadRules = async (files, options) => {
   return { version, domains: assembly.domains }
 }
 
-/** The thread's program as it was built, also where this file runs from its source. */
-const PROGRAM = new URL('../../dist/rules/load-thread.js', import.meta.url)
-
 /** In a thread of its own, since thousands of rules take seconds; they are handed over a few at a time. */
 export const loadInThread: LoadRules = async (files, options) => {
-  const thread = new Worker(PROGRAM, { workerData: { files, options }, execArgv: [] })
+  const thread = new Worker(LOAD_THREAD, { workerData: { files, options }, execArgv: [] })
+  thread.unref() // a service that has stopped need not wait for rules
   try {
     const answer = (await answerOf(thread)) as ThreadAnswer
     if ('problems' in answer) throw new RulebookError(answer.problems, answer.count)

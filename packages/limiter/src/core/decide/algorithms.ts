@@ -123,7 +123,9 @@ export function optionErrors(policy: Pick<Policy, 'algorithm'> & AlgorithmSettin
     () => {
       algorithmOf(policy.algorithm)
     },
-    ...[...algorithmOptions.keys()].map((known) => () => checkKnown(known, policy)),
+    ...[...algorithmOptions.keys()]
+      .filter((known) => policy[known] !== undefined)
+      .map((known) => () => checkKnown(known, policy)),
   ])
 }
 
@@ -131,10 +133,9 @@ function checkKnown(
   known: keyof AlgorithmSettings,
   policy: Pick<Policy, 'algorithm'> & AlgorithmSettings,
 ): void {
-  const value = policy[known]
-  if (value === undefined || !Object.hasOwn(algorithms, policy.algorithm)) return
+  if (!Object.hasOwn(algorithms, policy.algorithm)) return
   const { name, options } = algorithmOf(policy.algorithm)
-  if (Object.hasOwn(options, known)) checkOptions(value, optionCheck(options[known]), known)
+  if (Object.hasOwn(options, known)) checkOptions(policy[known], optionCheck(options[known]), known)
   else throw new ConfigError(`"${known}" is not supported by ${name}`, { path: [known] })
 }
 

@@ -190,6 +190,7 @@ export function ruleErrors(plan: Plan, options: RuleOptions): readonly ConfigErr
 }
 
 function typeErrors(options: RuleOptions): readonly ConfigError[] {
+  if (errorsOf([() => checkOptions(options, RULE)]).length === 0) return [] // most are right, and there are thousands
   return errorsOf([
     () => checkOptions(options, AN_OBJECT),
     ...Object.entries(options ?? {}).map(
@@ -201,35 +202,30 @@ function typeErrors(options: RuleOptions): readonly ConfigError[] {
 }
 
 function contradictions(plan: Plan, options: RuleOptions): readonly ConfigError[] {
-  const { onLimit, block, prefetch, spread } = options
+  const { onLimit, block, blockable, prefetch, spread } = options
   const { name, traits } = plan.algorithm
-  const check = (isWrong: boolean | undefined, field: string, message: string) => () => {
-    if (isWrong) throw new ConfigError(message, { path: [field] })
+  const errors = [...errorsOf([() => checkDelay(plan, options)])]
+  const refuse = (field: string, why: string): void => {
+    errors.push(new ConfigError(why, { path: [field] }))
   }
-  return errorsOf([
-    () => checkDelay(plan, options),
-    check(
-      onLimit === 'deprioritize' && options.blockable,
-      'blockable',
-      'a rule that only lowers the priority refuses no request, so no key can be blocked',
-    ),
-    check(
-      onLimit === 'deprioritize' && block !== undefined,
-      'block',
-      'a rule that only lowers the priority refuses no request, so it cannot block',
-    ),
-    check(
-      spread && !traits.aligned,
+  if (onLimit === 'deprioritize' && blockable) {
+    refuse('blockable', 'a rule that only lowers the priority refuses no request, so no key can be blocked')
+  }
+  if (onLimit === 'deprioritize' && block !== undefined)
+    refuse('block', 'a rule that only lowers the priority refuses no request, so it cannot block')
+  if (spread && !traits.aligned) {
+    refuse(
       'spread',
       typeof plan.source?.period === 'object'
         ? 'spread is not supported with a calendar period: it would move windows off the calendar'
         : `spread is not supported by ${name}: its windows begin with each key already`,
-    ),
-    () => {
-      const blocks = block !== undefined || options.blockable === true
-      if (prefetch !== undefined) checkPrefetch(prefetch, plan, roleOf(options), blocks, options.cost)
-    },
-  ])
+    )
+  }
+  if (prefetch !== undefined) {
+    const blocks = block !== undefined || blockable === true
+    errors.push(...errorsOf([() => checkPrefetch(prefetch, plan, roleOf(options), blocks, options.cost)]))
+  }
+  return errors
 }
 
 function assignContradictions(plan: Plan, options: RuleOptions): readonly ConfigError[] {

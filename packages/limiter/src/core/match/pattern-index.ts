@@ -1,3 +1,4 @@
+import { Crowds, leastShared } from './crowds.ts'
 import { pieceId, piecesOf, WildcardIndex } from './wildcard-index.ts'
 
 /** A pattern over an entry's key and value. */
@@ -12,14 +13,12 @@ interface Pattern {
 export function patternIndex<P extends Pattern>(
   patterns: readonly P[],
 ): (key: string, value: string) => P | undefined {
-  const pieces = patterns.map(({ key, value = '*' }) => piecesOf(written(key, value)))
-  const crowds = new Map<string, number>()
-  for (const piece of pieces.flat()) crowds.set(pieceId(piece), (crowds.get(pieceId(piece)) ?? 0) + 1)
+  const crowds = new Crowds(pieceId)
+  const filings = patterns.map(({ key, value = '*' }) =>
+    piecesOf(written(key, value)).map((piece) => crowds.filing(piece)),
+  )
   const index = new WildcardIndex()
-  pieces.forEach((own, position) => {
-    const crowdOf = own.map((piece) => crowds.get(pieceId(piece))!)
-    index.file(own[crowdOf.indexOf(Math.min(...crowdOf))]!, position) // there is the \0 at least
-  })
+  for (const [position, own] of filings.entries()) index.file(leastShared(own).by, position) // there is the \0 at least
   return (key, value) => {
     if (patterns.length === 0) return undefined
     let first = patterns.length

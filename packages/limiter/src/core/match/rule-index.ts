@@ -1,6 +1,7 @@
 import { addCidr, type CidrTrie, cidrTrie, valuesAt } from '../identify/cidr.ts'
 import type { Facts } from '../identify/facts.ts'
 import type { Condition, Handle, RequestField } from './condition.ts'
+import { Crowds, type Filing, leastShared } from './crowds.ts'
 import type { Glob } from './glob.ts'
 import { made } from './made.ts'
 import type { Pieces } from './pieces.ts'
@@ -36,13 +37,20 @@ interface PathNode {
 
 /** @param rules the conditions of each rule */
 export function* indexRules(rules: readonly (readonly Condition[])[]): Pieces<RuleIndex> {
-  const crowdOf = yield* crowds(rules)
+  const crowds = new Crowds(handleId)
+  const filings: (readonly (readonly Filing<Handle>[])[])[][] = []
+  for (const conditions of rules) {
+    filings.push(
+      conditions.map(({ handles }) => handles.map((own) => own.map((handle) => crowds.filing(handle)))),
+    )
+    yield
+  }
   const always: number[] = []
   const fields = new Map<string, FieldIndex>()
   let paths: PathNode | undefined
   let ips: CidrTrie<number> | undefined
-  for (const [rule, conditions] of rules.entries()) {
-    const handles = narrowest(conditions, crowdOf)
+  for (const [rule, conditions] of filings.entries()) {
+    const handles = narrowest(conditions)
     if (handles.length === 0) always.push(rule)
     for (const handle of handles) {
       if (handle.kind === 'path') {
@@ -74,21 +82,6 @@ export function candidates({ always, fields, paths, ips }: RuleIndex, facts: Fac
   return found.filter((rule, i) => rule !== found[i - 1])
 }
 
-/** How many rules share a handle. */
-function* crowds(rules: readonly (readonly Condition[])[]): Pieces<(handle: Handle) => number> {
-  const counts = new Map<string, number>()
-  for (const conditions of rules) {
-    for (const { handles } of conditions) {
-      for (const handle of handles.flat()) {
-        const id = handleId(handle)
-        counts.set(id, (counts.get(id) ?? 0) + 1)
-      }
-    }
-    yield
-  }
-  return (handle) => counts.get(handleId(handle))!
-}
-
 function handleId(handle: Handle): string {
   if (handle.kind === 'path') return `path ${indexedSegments(handle.glob).join('/')}`
   if (handle.kind === 'ip') return `ip ${handle.cidr.address.words}/${handle.cidr.bits}`
@@ -96,16 +89,17 @@ function handleId(handle: Handle): string {
   return `${handle.field.id}=${handle.value}`
 }
 
-function narrowest(conditions: readonly Condition[], crowdOf: (handle: Handle) => number): readonly Handle[] {
-  let best: readonly Handle[] = []
+/** The handles of the condition that a rule shares with the fewest others; none where no condition narrows. */
+function narrowest(conditions: readonly (readonly (readonly Filing<Handle>[])[])[]): readonly Handle[] {
+  let best: readonly Filing<Handle>[] = []
   let least = Number.POSITIVE_INFINITY
-  for (const { handles } of conditions) {
-    if (handles.length === 0) continue
-    const chosen = handles.map((own) => own.reduce((a, b) => (crowdOf(b) < crowdOf(a) ? b : a)))
-    const crowd = chosen.reduce((sum, handle) => sum + crowdOf(handle), 0)
+  for (const alternatives of conditions) {
+    if (alternatives.length === 0) continue
+    const chosen = alternatives.map(leastShared)
+    const crowd = chosen.reduce((sum, { crowd }) => sum + crowd.size, 0)
     if (crowd <= least) [best, least] = [chosen, crowd]
   }
-  return best
+  return best.map(({ by }) => by)
 }
 
 function fileField(
