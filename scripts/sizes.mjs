@@ -20,7 +20,7 @@ const BUDGETS = {
         { edge: ['createLimiter', 'gcra', 'ipKey'], 'edge/hono': ['rateLimit'] },
       ],
       '. : createLimiter': [25_800, { '': ['createLimiter'] }],
-      'stores/memory: MemoryStore': [12_700, { 'stores/memory': ['MemoryStore'] }],
+      'stores/memory: MemoryStore': [13_100, { 'stores/memory': ['MemoryStore'] }],
       'stores/redis: RedisStore': [29_400, { 'stores/redis': ['RedisStore'] }],
       'queue: createQueue': [8_000, { queue: ['createQueue'] }],
       'pipeline: createPipeline': [21_500, { pipeline: ['createPipeline'] }],
