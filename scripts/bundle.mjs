@@ -14,8 +14,12 @@ const SOURCE = /(['"]\.[^'"]*)\.ts(['"])/g
 const INDENT = /^ +/gm
 const PAGES = 'packages/dashboard/src'
 
-/** Programs, which are no subpaths. */
-const PROGRAMS = { service: ['rules/load-thread'], lab: ['jobs/job-thread'], cli: ['main', 'serve/flags'] }
+/** No subpaths: programs of threads and of the command line, and what scripts/settings.mjs and bench/ import. */
+const PROGRAMS = {
+  service: ['rules/load-thread', 'grpc/definitions'],
+  lab: ['jobs/job-thread'],
+  cli: ['main', 'serve/flags'],
+}
 
 await Promise.all(
   publishedPackages().map(async ({ folder, entries, commonJs }) => {
