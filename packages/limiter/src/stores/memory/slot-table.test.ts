@@ -105,7 +105,10 @@ const step = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fc.record({ does: fc.constant('sweep' as const), count: fc.integer({ min: 1, max: 2_000 }) }),
+    arbitrary: fc.record({
+      does: fc.constantFrom('sweep' as const, 'room' as const),
+      count: fc.integer({ min: 1, max: 2_000 }),
+    }),
   },
 )
 
@@ -144,6 +147,7 @@ describe(`a table of segments (SLUICE_SEED=${SEED})`, () => {
             }
           }
           if (does === 'sweep') pair.table.sweep(count, now, pair)
+          if (does === 'room') pair.table.makeRoom(count, now, pair)
           pair.expectAll()
         }
         now += 10_000
