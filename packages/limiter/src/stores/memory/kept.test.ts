@@ -48,6 +48,70 @@ describe('a state that counts is not deleted', () => {
   })
 })
 
+const SEED = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
+
+describe(`at a cap (SLUICE_SEED=${SEED})`, () => {
+  const caps = [{ maxKeys: 300 }, { maxKeys: 9_000 }, { maxBytes: 30_000 }, { maxBytes: 400_000 }]
+  const algorithms = ['gcra', 'leaky-bucket', 'fixed-window', 'sliding-window-log', 'concurrency'] as const
+  it.each(algorithms)('no key is admitted more than its policy says: %s', (algorithm) => {
+    const roll = dice(SEED)
+    for (const cap of caps) {
+      const clock = new FakeClock()
+      const store = new MemoryStore({ clock, ...cap })
+      const [limit, period] = [3, 2_000_000]
+      const step = stepFor(planOf({ algorithm, limit, period: '2s' }))
+      const other = stepFor(planOf({ algorithm, limit: 1, period: '3s' }), { namespace: 'other' })
+      for (let i = 0; i < 20_000; i++) store.decide([{ ...step, key: `first ${i}` }], false)
+      expect(store.sharedCharges).toBeGreaterThan(0)
+      const admitted = new Map<string, number[]>()
+      const keys = 20_000
+      for (let i = 0; i < 30_000; i++) {
+        const base = i % 9_000 < 6_000 ? roll(keys) : roll(200)
+        const asked = [...new Set([base, roll(3) === 0 ? roll(keys) : base])].map((key) => `key ${key}`)
+        const cost = 1 + roll(2)
+        const steps = asked.map((key) => ({ ...step, key, cost, chargeId: i + 1 }))
+        const { allowed } = store.decide(steps, false)
+        if (roll(9) === 0) store.decide([{ ...other, key: `key ${roll(keys)}` }], false)
+        const now = clock.now()
+        if (allowed) for (const key of asked) admitted.set(key, [...(admitted.get(key) ?? []), now, cost])
+        if (roll(40) === 0) clock.advance(roll(8))
+        if (i % 9_000 === 0) clock.advance(roll(4_000))
+      }
+      const flows = algorithm === 'gcra' || algorithm === 'leaky-bucket'
+      for (const charges of admitted.values()) {
+        for (let from = 0; from < charges.length; from += 2) {
+          let units = 0
+          for (let to = from; to < charges.length; to += 2) {
+            const [first, last] = [charges[from]!, charges[to]!]
+            const isOneWindow =
+              algorithm === 'fixed-window'
+                ? Math.floor(first / period) === Math.floor(last / period)
+                : last - first < period
+            if (!isOneWindow && !flows) break
+            units += charges[to + 1]!
+            const flown = flows ? Math.floor(((last - first) * limit) / period) : 0
+            if (units > limit + flown)
+              throw new Error(`${units} units were admitted by ${JSON.stringify(cap)}`)
+          }
+        }
+      }
+      store.close()
+      expect([store.size, store.bytes]).toEqual([0, 0])
+    }
+  })
+})
+
+/** xorshift: 0 up to `below`. */
+function dice(seed: number): (below: number) => number {
+  let state = seed | 1
+  return (below) => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) % below
+  }
+}
+
 it('a table makes room while it is resized, and at its end goes on from its beginning', () => {
   for (const keys of [200, 3_000, 3_100, 3_200]) {
     const budget = new Budget(1e9, 1e12)

@@ -151,9 +151,9 @@ describe(`a table of segments (SLUICE_SEED=${SEED})`, () => {
           pair.expectAll()
         }
         now += 10_000
-        for (let i = 0; i < 200 && pair.states.size > 0; i++) pair.table.sweep(10_000, now, pair)
+        for (let i = 0; i < 5_000 && pair.states.size > 0; i++) pair.table.sweep(10_000, now, pair)
         expect(pair.states.size).toBe(0)
-        for (let i = 0; i < 200 && !pair.table.isAtEnd; i++) pair.table.sweep(10_000, now, pair)
+        for (let i = 0; i < 5_000 && !pair.table.isAtEnd; i++) pair.table.sweep(10_000, now, pair)
         pair.table.sweep(10_000, now, pair)
         expect(pair.budget.bytes).toBeLessThanOrEqual(16 * 40)
         pair.table.drop()
