@@ -216,7 +216,9 @@ export class MemoryStore implements Store<false> {
     const { cells, version } = slot
     const table = slot.table!
     const isFound = cells !== NO_CELLS && version === table.version
-    const isInPlace = isFound && plan.size > 0 && phase === 0 && cells !== table.overflow
+    const isOwn = isFound && plan.size > 0 && cells !== table.overflow
+    // Where phases are kept, the key's may be another one now.
+    const isInPlace = isOwn && phase === 0 && !slot.segment!.form.hasPhases
     if (!isInPlace) this.#states.place(namespace, plan, key, slot.ticks + phase, slot)
   }
 }

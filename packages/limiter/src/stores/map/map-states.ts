@@ -1,5 +1,5 @@
 import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
-import { NO_CELLS, newSlot, type Slot, type States, withRoom } from '../../core/decide/run.ts'
+import { NO_CELLS, type Slot, type States, withRoom } from '../../core/decide/run.ts'
 import { Fingerprint } from '../memory/fingerprint.ts'
 import { KEPT_KEYS, Keeps } from '../memory/state-table.ts'
 import type { Once, StateName } from '../store.ts'
@@ -26,10 +26,21 @@ interface HeldState {
   readonly phase: number
 }
 
-interface MapSlot extends Slot {
-  table: Table
+/** A class, so that all slots have one hidden class. */
+class MapSlot implements Slot {
+  /** The table of the request before, until `find`. */
+  table: Table | undefined = undefined
   /** Microseconds by which the key's time is behind that of others. */
-  phase: number
+  phase = 0
+  cells: Cells = NO_CELLS
+  offset = 0
+  last = 0
+  now = 0
+  ticks = 0
+  left = 0
+  allowed = false
+  delay = 0
+  blocked = 0
 }
 
 /** All states of a MapStore, and the ids of settled reservations. */
@@ -57,19 +68,21 @@ export class MapStates implements States<MapSlot> {
   }
 
   slots(count: number): readonly MapSlot[] {
-    while (this.#slots.length < count) this.#slots.push({ ...newSlot(), table: undefined as never, phase: 0 })
+    while (this.#slots.length < count) this.#slots.push(new MapSlot())
     return this.#slots
   }
 
   find(namespace: string, plan: StatePlan, key: string, now: number, slot: MapSlot, phase: number): void {
-    slot.table = this.#table(namespace, plan)
+    const table = this.#table(namespace, plan)
+    slot.table = table
     slot.phase = phase
-    slot.cells = this.#entry(slot.table, this.#print.short(key), now)?.cells ?? NO_CELLS
+    slot.cells = this.#entry(table, this.#print.short(key), now)?.cells ?? NO_CELLS
     slot.offset = 0
   }
 
   place(_namespace: string, _plan: StatePlan, key: string, now: number, slot: MapSlot): void {
-    const { table, phase } = slot
+    const { phase } = slot
+    const table = slot.table!
     const short = this.#print.short(key)
     const before = this.#entry(table, short, now)
     const cells = withRoom(table.keeps.plan, before?.cells, now)

@@ -22,7 +22,7 @@ export class FixedStates implements StateTable, SlotOwner {
   readonly #budget: Budget
   readonly #print: Fingerprint
   readonly #table: SlotTable
-  /** Microseconds of a period where the states are levels, else 0. */
+  /** Microseconds. It is the same for all plans of the table, also where only some of them keep levels. */
   readonly #period: number
   readonly #spare: Cells
   /** The largest phase of a key in a shared bucket. */
@@ -34,8 +34,8 @@ export class FixedStates implements StateTable, SlotOwner {
     this.#size = plan.size
     this.#budget = budget
     this.#print = print
-    this.#period = plan.algorithm.isLevel === true ? plan.period * plan.unit : 0
-    this.#table = new SlotTable(plan.size, this.#period, budget)
+    this.#period = plan.period * plan.unit
+    this.#table = new SlotTable(plan.size, plan.algorithm.isLevel === true ? this.#period : 0, budget)
     this.#spare = new Float64Array(plan.size)
   }
 
@@ -136,7 +136,7 @@ export class FixedStates implements StateTable, SlotOwner {
   }
 
   #makesRoom(now: number): boolean {
-    this.sweep(LOOKS_FOR_ROOM, now)
+    this.#table.makeRoom(LOOKS_FOR_ROOM, now, this)
     return this.#hasRoom()
   }
 
@@ -163,8 +163,10 @@ export class FixedStates implements StateTable, SlotOwner {
     }
     this.#budget.shared++
     this.#lag = Math.max(this.#lag, slot.phase)
+    const at = this.#bucket()
+    if (slot.cells === NO_CELLS) this.overflow.fill(0, at, at + this.#size) // it was read as one of zeros
     slot.cells = this.overflow
-    slot.offset = this.#bucket()
+    slot.offset = at
   }
 
   /** The shared bucket, for as long as it counts: leaving it sooner would forgive. */

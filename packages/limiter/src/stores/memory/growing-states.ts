@@ -142,7 +142,7 @@ export class GrowingStates implements StateTable, SlotOwner {
   #hasRoom(now: number): boolean {
     this.#budget.due -= DUE_BY_KEY
     if (!this.#budget.isFull && this.#table.hasRoom()) return true
-    this.sweep(LOOKS_FOR_ROOM, now)
+    this.#table.makeRoom(LOOKS_FOR_ROOM, now, this)
     return !this.#budget.isFull && this.#table.hasRoom()
   }
 

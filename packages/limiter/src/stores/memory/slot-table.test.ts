@@ -105,7 +105,10 @@ const step = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fc.record({ does: fc.constant('sweep' as const), count: fc.integer({ min: 1, max: 2_000 }) }),
+    arbitrary: fc.record({
+      does: fc.constantFrom('sweep' as const, 'room' as const),
+      count: fc.integer({ min: 1, max: 2_000 }),
+    }),
   },
 )
 
@@ -144,12 +147,13 @@ describe(`a table of segments (SLUICE_SEED=${SEED})`, () => {
             }
           }
           if (does === 'sweep') pair.table.sweep(count, now, pair)
+          if (does === 'room') pair.table.makeRoom(count, now, pair)
           pair.expectAll()
         }
         now += 10_000
-        for (let i = 0; i < 200 && pair.states.size > 0; i++) pair.table.sweep(10_000, now, pair)
+        for (let i = 0; i < 5_000 && pair.states.size > 0; i++) pair.table.sweep(10_000, now, pair)
         expect(pair.states.size).toBe(0)
-        for (let i = 0; i < 200 && !pair.table.isAtEnd; i++) pair.table.sweep(10_000, now, pair)
+        for (let i = 0; i < 5_000 && !pair.table.isAtEnd; i++) pair.table.sweep(10_000, now, pair)
         pair.table.sweep(10_000, now, pair)
         expect(pair.budget.bytes).toBeLessThanOrEqual(16 * 40)
         pair.table.drop()

@@ -156,28 +156,12 @@ export class SlotTable {
       this.#moveOne()
       return this.#slots * LOOKS_A_MOVE
     }
-    let looked = 0
-    while (looked < looks) {
-      const segment = this.#segments[this.#sweptSegment]!
-      const { mask, stride, prints } = segment
-      let slot = this.#sweptSlot
-      for (; looked < looks && slot <= mask; looked++) {
-        // What follows a state that was removed has moved into its slot: it is looked at next.
-        const word = 2 * slot * stride
-        const isEmpty = prints[word + 1] === 0 && prints[word] === 0
-        if (!isEmpty && owner.isOver(segment, slot, now)) this.#remove(segment, slot, owner)
-        else slot++
-      }
-      this.#sweptSlot = slot
-      if (slot <= mask) break
-      this.#sweptSlot = 0
-      if (++this.#sweptSegment < this.#size) continue
-      this.#sweptSegment = 0
-      this.#shrink()
-      this.#peak = this.count
-      return looked + owner.ended(now)
-    }
-    return looked
+    return this.#removeOver(looks, now, owner)
+  }
+
+  /** For a new key without room: as `sweep`, but also while the table is resized, and beyond its end. */
+  makeRoom(looks: number, now: number, owner: SlotOwner): void {
+    for (let looked = 0; looked < looks; ) looked += this.#removeOver(looks - looked, now, owner)
   }
 
   /** Gives its memory back to the budget. */
@@ -195,6 +179,35 @@ export class SlotTable {
     if (target === size) return index
     const isMoved = target > size ? index >= this.#frontier : index < this.#frontier
     return isMoved ? (part * target) | 0 : index
+  }
+
+  /** Up to the end of the table. @returns how many slots were looked at, at least one */
+  #removeOver(looks: number, now: number, owner: SlotOwner): number {
+    let looked = 0
+    while (looked < looks) {
+      const segment = this.#segments[this.#sweptSegment]
+      let slot = this.#sweptSlot
+      if (segment !== undefined) {
+        const { mask, stride, prints } = segment
+        for (; looked < looks && slot <= mask; looked++) {
+          // What follows a state that was removed has moved into its slot: it is looked at next.
+          const word = 2 * slot * stride
+          const isEmpty = prints[word + 1] === 0 && prints[word] === 0
+          if (!isEmpty && owner.isOver(segment, slot, now)) this.#remove(segment, slot, owner)
+          else slot++
+        }
+        this.#sweptSlot = slot
+        if (slot <= mask) break
+      }
+      this.#sweptSlot = 0
+      if (++this.#sweptSegment < this.#segments.length) continue
+      this.#sweptSegment = 0
+      if (this.isResizing) return looked + 1
+      this.#shrink()
+      this.#peak = this.count
+      return looked + owner.ended(now)
+    }
+    return looked
   }
 
   #newSegment(slots: number): SlotSegment {
@@ -316,6 +329,8 @@ export class SlotTable {
     if (before <= this.#size) return
     this.#segments.length = this.#size
     this.segment = this.#segments[0]!
+    this.#sweptSegment = 0
+    this.#sweptSlot = 0
     this.#shrink()
   }
 
