@@ -24,7 +24,9 @@ export class PartDealer {
       const request = made[i]!
       this.#hands[request.part]!.take(request, at[i]!, duration[i]!)
     }
-    this.#waiting.push(Promise.all(this.#hands.map((hand) => hand.send())))
+    const decided = Promise.all(this.#hands.map((hand) => hand.send()))
+    decided.catch(() => undefined) // whoever awaits it, or the result, hears of it
+    this.#waiting.push(decided)
     if (this.#waiting.length > MOST_WAITING) await this.#waiting.shift()
   }
 }
