@@ -61,10 +61,10 @@ function conditions(all) {
   if (all.length === 0) return ''
   const { machine, node, rounds, versions, when } = all.at(-1)
   const load = Math.max(...all.map((result) => result.machine.load[0]))
-  const rivals = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
+  const libraries = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
   return [
     `- Machine: ${machine.cores} cores, ${machine.cpu}, ${Math.round(machine.memory / 2 ** 30)} GB, Linux ${machine.system}; its load was ${load.toFixed(1)} at most as a subject ended.`,
-    `- ${when.slice(0, 10)}, Node ${node}, ${rounds} rounds; ${rivals.join(', ')}.`,
+    `- ${when.slice(0, 10)}, Node ${node}, rounds: ${rounds}; ${libraries.join(', ')}.`,
   ].join('\n')
 }
 

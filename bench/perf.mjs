@@ -1,10 +1,11 @@
 // One subject beside the rivals and the limit: `npm run perf SUBJECT…`, or all of them without a name. Prints a table for
 // each scenario, and writes results/SUBJECT.json. Every figure is CPU time of whole processes, from fresh ones, interleaved.
 // A run of all subjects writes the tables of docs/performance.md, too; `npm run perf:page` writes what single runs found.
-// --rounds=5; --scenario=TEXT for those scenarios alone whose names hold the text.
+// --rounds=5; --scenario=TEXT prints the scenarios with this text in their names, and writes nothing.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
 import { writePage } from './perf-page.mjs'
 import { quantile } from './rounds.mjs'
 
@@ -21,15 +22,35 @@ const SUBJECTS = [
   'simulate',
   'start-up',
 ]
+/** Libraries of the page, as they are installed; package.json has more, for other programs of this folder. */
+const RIVALS = [
+  'rate-limiter-flexible',
+  'express-rate-limit',
+  '@fastify/rate-limit',
+  'hono-rate-limiter',
+  'rate-limit-redis',
+  'ioredis',
+  'redis',
+  'express',
+  'fastify',
+  'hono',
+]
 const DEADLINE_MS = 120_000
 
-const options = Object.fromEntries(
-  process.argv
-    .slice(2)
-    .flatMap((word) => [...word.matchAll(/^--(\w+)=(.*)$/g)].map(([, name, value]) => [name, value])),
-)
-const names = process.argv.slice(2).filter((word) => !word.startsWith('--'))
-const rounds = Number(options.rounds ?? 5)
+const { values: options, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '5' },
+    scenario: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+})
+const rounds = Number(options.rounds)
+const unknown = names.filter((name) => !SUBJECTS.includes(name))
+if (options.help || unknown.length > 0 || !(Number.isInteger(rounds) && rounds > 0)) {
+  console.error(`npm run perf -- [--rounds=5] [--scenario=TEXT] [SUBJECT…]\nSubjects: ${SUBJECTS.join(', ')}`)
+  process.exit(options.help ? 0 : 2)
+}
 
 for (const name of names.length > 0 ? names : SUBJECTS) {
   const subject = await import(`./subjects/${name}.mjs`)
@@ -42,6 +63,7 @@ for (const name of names.length > 0 ? names : SUBJECTS) {
     print(`${name}: ${scenario}`, unit, rows)
   }
   await end?.()
+  if (options.scenario !== undefined) continue
   mkdirSync(new URL('results/', import.meta.url), { recursive: true })
   const text = JSON.stringify(
     { subject: name, when: new Date().toISOString(), rounds, ...conditions(), tables },
@@ -102,15 +124,13 @@ function short(figure) {
 
 function conditions() {
   const { dependencies } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
-  const rivals = Object.fromEntries(
-    Object.entries(dependencies).filter(([, version]) => !version.startsWith('file:')),
-  )
+  const versions = Object.fromEntries(RIVALS.map((name) => [name, dependencies[name]]))
   const machine = {
     cpu: cpus()[0].model,
     cores: cpus().length,
     memory: totalmem(),
-    system: release(),
+    system: release().split('-')[0],
     load: loadavg(),
   }
-  return { node: process.versions.node, machine, versions: rivals }
+  return { node: process.versions.node, machine, versions }
 }

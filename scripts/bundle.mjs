@@ -13,10 +13,13 @@ const SOURCE = /(['"]\.[^'"]*)\.ts(['"])/g
 /** Of declarations, which nobody edits. */
 const INDENT = /^ +/gm
 const PAGES = 'packages/dashboard/src'
-const SOURCE_MAP = /\/\/# sourceMappingURL=.*\n?$/
 
-/** Programs, which are no subpaths. */
-const PROGRAMS = { service: ['rules/load-thread'], lab: ['jobs/job-thread'], cli: ['main', 'serve/flags'] }
+/** No subpaths: programs of threads and of the command line, and what scripts/settings.mjs and bench/ import. */
+const PROGRAMS = {
+  service: ['rules/load-thread', 'grpc/definitions'],
+  lab: ['jobs/job-thread'],
+  cli: ['main', 'serve/flags'],
+}
 
 await Promise.all(
   publishedPackages().map(async ({ folder, entries, commonJs }) => {
@@ -40,7 +43,7 @@ function modulesOf(home, names, platform) {
   })
 }
 
-/** As it was written. What is shared lies beside the subpaths: from there the package's folder is where it is from src. */
+/** As it was written. What is shared stands beside the subpaths, as far from the package's folder as in src. */
 async function bundleForNode(home, names) {
   const bundle = await modulesOf(home, names, 'node')
   await bundle.write({
@@ -49,6 +52,7 @@ async function bundleForNode(home, names) {
     chunkFileNames: '[name]-[hash].js',
     comments: { annotation: false, legal: false, jsdoc: false },
     sourcemap: true,
+    sourcemapExcludeSources: true, // src is in the package
   })
   await bundle.close()
 }
@@ -116,7 +120,7 @@ function writeTypes(home, names, commonJs) {
     if (written.has(name)) return
     written.add(name)
     const text = readFileSync(join(home, 'build', `${name}.d.ts`), 'utf8')
-    const types = text.replace(SOURCE_MAP, '').replace(INDENT, '')
+    const types = text.replace(INDENT, '')
     if (commonJs) write(`${name}.d.cts`, types.replaceAll(SOURCE, '$1.cjs$2'))
     else write(`${name}.d.ts`, types.replaceAll(SOURCE, '$1.js$2'))
     for (const [, specifier] of text.matchAll(SOURCE)) copy(join(dirname(name), specifier.slice(1)))

@@ -1,5 +1,5 @@
 // Reads all tests, and finds what makes them fail on a machine that is slow for a moment:
-// - a wait that gives up too soon: `vi.waitFor` does after a second, unless it is told otherwise;
+// - a wait that gives up too soon: `vi.waitFor` does after a second, unless it is given another timeout;
 // - an upper bound on what a clock of the machine says has passed (cpu.test-support.ts counts a thread's own time);
 // - a port that the system may give to somebody else before it is used.
 import { readdirSync, readFileSync } from 'node:fs'

@@ -20,6 +20,17 @@ export const scenarios = {
   '10 M keys': { unit: 'bytes', candidates: [...OURS.slice(0, 2), 'a JS Map'] },
 }
 
+export const tables = [
+  { head: 'bytes a key', columns: Object.keys(scenarios) },
+  {
+    head: 'slowest 500 decisions, ms of CPU',
+    columns: Object.keys(scenarios).flatMap((name) => [
+      [`${name}: 1 in 1,000`, name, 'ms of 500, p99.9'],
+      [`${name}: worst`, name, 'ms of 500, worst'],
+    ]),
+  },
+]
+
 async function deciderOf(candidate) {
   if (candidate === 'a JS Map') {
     const counts = new Map()

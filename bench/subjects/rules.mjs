@@ -42,6 +42,13 @@ export const scenarios = Object.fromEntries(
   Object.keys(SCENARIOS).map((name) => [name, { unit: 'ms', candidates: CANDIDATES }]),
 )
 
+export const tables = [
+  {
+    head: 'ms for 10,000 rules',
+    columns: ['read', 'compile', 'reload', ['reload, longest wait of a request', 'reload', 'stall']],
+  },
+]
+
 export async function run(scenario, candidate) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   const file = join(folder, 'rules.yaml')

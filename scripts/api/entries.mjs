@@ -19,12 +19,11 @@ export function publishedPackages() {
 }
 
 function entriesOf(folder, name, exports) {
-  const declarations = existsSync(join('packages', folder, 'build')) ? 'build' : 'dist'
   return Object.entries(exports)
     .filter(([, target]) => target['@sluice/source'] !== undefined)
     .map(([subpath, target]) => {
       const source = target['@sluice/source'].slice('./src/'.length, -'.ts'.length)
-      const file = join('packages', folder, declarations, `${source}.d.ts`)
+      const file = join('packages', folder, 'build', `${source}.d.ts`)
       if (!existsSync(file)) throw new Error(`${file} is missing: build first`)
       return { subpath: join(name, subpath), source, file }
     })

@@ -9,7 +9,7 @@ export function withoutExample({ entries }) {
   const lines = found
     .filter(({ declarations = [], typeOnly }) => !typeOnly && declarations.some(({ node }) => isCalled(node)))
     .filter(({ declarations }) => !declarations.some(({ doc }) => doc.includes('@example')))
-    .map(({ name, file }) => `${file.replace(/\/(build|dist)\//, '/src/').replace('.d.ts', '.ts')}: ${name}`)
+    .map(({ name, file }) => `${file.replace('/build/', '/src/').replace('.d.ts', '.ts')}: ${name}`)
   return [...new Set(lines)]
 }
 

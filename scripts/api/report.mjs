@@ -17,7 +17,7 @@ export function reportOf({ name, entries }) {
     ...(files.length > 0 ? ['# Used above, but not exported\n'] : []),
     ...files.map((file) =>
       textOf({
-        title: file.replace(/^packages\/[^/]+\/(build|dist)\//, '').replace('.d.ts', ''),
+        title: file.replace(/^packages\/[^/]+\/build\//, '').replace('.d.ts', ''),
         own: hidden.filter((found) => found.file === file),
       }),
     ),

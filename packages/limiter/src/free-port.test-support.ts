@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 const [FIRST, LAST] = [20_000, 30_000]
 const given = new Set<number>()
 
-/** A port of this machine that nobody listens on, another one each time: for programs that must be told theirs. */
+/** A port of this machine that nobody listens on, another one each time: for programs that cannot choose one. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST))

@@ -9,7 +9,7 @@ const MOST_BY_DEFAULT = 4
 /** Bytes of logs that are read before threads have started. */
 const LEAST_BYTES = 64_000_000
 
-/** Of commands whose work threads can share. */
+/** Of commands that can share their work among threads. */
 export const JOBS_OPTION: {
   readonly jobs: { readonly type: 'string'; readonly value: string; readonly help: string }
 } = {

@@ -55,7 +55,7 @@ export const COST_COLUMN_OPTION: { readonly 'cost-column': TextOption } = {
   'cost-column': {
     type: 'string',
     value: 'NAMES',
-    help: "attributes, joined by +, whose sum is a request's cost, such as input_tokens+output_tokens; default: 1",
+    help: "attributes, joined by +, that are added up to a request's cost, such as input_tokens+output_tokens; default: 1",
   },
 }
 

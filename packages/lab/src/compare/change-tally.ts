@@ -9,7 +9,7 @@ const MINUTE = 60_000_000
 /** Most minutes that are counted one by one: those of ten years. */
 const MOST_MINUTES = 5_256_000
 
-/** Counts of requests whose fate differs. */
+/** Counts of requests that are decided otherwise. */
 export interface ChangeCounts {
   readonly requests: number
   /** Microseconds since the epoch; −1: none. */
@@ -24,7 +24,7 @@ export interface ChangeCounts {
   readonly routes: ReadonlyMap<string, number>
 }
 
-/** Counts requests whose fate differs. They must come in the order of their times. */
+/** Counts requests that are decided otherwise. They must come in the order of their times. */
 export class ChangeTally {
   #requests = 0
   #first = -1

@@ -1,4 +1,4 @@
-/** The program of one job: a thread, whose data are a {@link JobPlan}. */
+/** The program of one job: a thread. Its data are a {@link JobPlan}. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { serveJob } from './serve-job.ts'
 

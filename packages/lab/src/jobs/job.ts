@@ -15,7 +15,7 @@ interface Numbered {
 /** A source of which it parses blocks. */
 interface OpenSource {
   readonly maker: LineMaker<Numbered>
-  /** What was read and not yet told. */
+  /** What was read and not yet answered. */
   fresh: ParsedBlock['fresh'][number][]
   /** How many different requests there were. */
   count: number
@@ -79,7 +79,7 @@ export class Job {
     feed.end()
     const { fresh } = open
     open.fresh = []
-    // What was read before it forgot, and before this block, is not known any more.
+    // It has forgotten what it read before this block.
     const forget = maker.clears === clears ? 0 : first
     return { lines, ...rows.take(), fresh, forget, unreadable, shown }
   }

@@ -22,8 +22,8 @@ export interface SharedRequest extends ReadRequest {
 }
 
 /**
- * The requests of one log as `readSource` gives them, whose blocks of lines jobs parse: each goes to the job that has
- * the fewest to do.
+ * The requests of one log as `readSource` gives them. Jobs parse its blocks of lines: each goes to the job that has the
+ * fewest to do.
  * @param number of the source, among all
  */
 export async function* readByJobs(

@@ -3,9 +3,9 @@ import type { LineOptions } from '../traffic/line-maker.ts'
 import type { ReadCounts } from '../traffic/read-source.ts'
 import { readInOrder, readTraffic } from '../traffic/read-traffic.ts'
 import type { TrafficSource } from '../traffic/source.ts'
+import { Dispatcher } from './dispatcher.ts'
 import { JobLine, type StartJob, startThread } from './job-line.ts'
 import type { JobPlan, StudyPlan } from './messages.ts'
-import { PartDealer } from './part-dealer.ts'
 import { partingOf } from './parting.ts'
 import { readByJobs } from './read-by-jobs.ts'
 import type { Study } from './study.ts'
@@ -66,13 +66,13 @@ export async function runInJobs<Result>(
   const jobPlan: JobPlan = { study: plan, compile, lines: { format, fields, cost, domain, wanted }, parts }
   const jobs = Array.from({ length: count }, () => new JobLine(start(jobPlan)))
   try {
-    const dealer = new PartDealer(jobs.slice(0, parts), mostKept)
+    const dispatcher = new Dispatcher(jobs.slice(0, parts), mostKept)
     const options: LineOptions<object> = { ...lines, make: (...asked) => study.match(...asked) }
     let opened = 0
     const batches = readInOrder(sources, options, counts, (source, file) =>
       readByJobs(source, opened++, jobs, options, counts, file, blockBytes),
     )
-    for await (const batch of batches) await dealer.deal(batch)
+    for await (const batch of batches) await dispatcher.dispatch(batch)
     return await Promise.all(jobs.slice(0, parts).map((job) => job.ask<Result>({ kind: 'finish' })))
   } finally {
     for (const job of jobs) job.end()

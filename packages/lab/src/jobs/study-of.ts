@@ -12,7 +12,7 @@ export function studyOf(plan: StudyPlan, options: CompileOptions): Study<object,
     : new CompareStudy({ old: of(plan.old), new: of(plan.new) })
 }
 
-/** The domains whose rules decide in it. */
+/** The domains of the rules that decide in it. */
 export function domainsOf(plan: StudyPlan): Domain[] {
   return plan.kind === 'simulate' ? [plan.domain] : [plan.old, plan.new]
 }

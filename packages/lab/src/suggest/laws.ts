@@ -193,7 +193,7 @@ class CounterLaw implements Law {
   }
 }
 
-/** A charge whose slots are held. */
+/** A charge that holds slots. */
 interface OwnCharge {
   readonly id: number
   readonly cost: number

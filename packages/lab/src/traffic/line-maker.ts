@@ -23,7 +23,7 @@ export interface LineOptions<T> extends FormatOptions {
   ) => T | string
   /** Which fields of a request `make` looks at; default: all. Names as in {@link FIELDS}, and of attributes. */
   readonly wanted?: ReadonlySet<string> | undefined
-  /** Attributes whose sum is a request's cost. */
+  /** Attributes that are added up to a request's cost. */
   readonly cost?: readonly string[] | undefined
   /** Requests held for sorting, at least 2. Default {@link HELD_LINES}. */
   readonly held?: number | undefined

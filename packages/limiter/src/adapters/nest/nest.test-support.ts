@@ -38,7 +38,7 @@ export function everything<Q, R>(path: string, answer: (request: Q, response: R)
   return Everything
 }
 
-/** Counters whose time stands still. */
+/** Counters at a time that does not pass. */
 export function standing(): { readonly name: string; readonly store: MemoryStore } {
   return { name: 'test', store: new MemoryStore({ clock: new FakeClock() }) }
 }

@@ -1,6 +1,6 @@
 /**
  * SHA-256 (FIPS 180-4). In TypeScript, since not every runtime hashes synchronously; and as quick as Node's own for a
- * text of one block, whose call costs as much.
+ * text of one block, where the call of it costs as much.
  */
 
 /** The state before the first block. */

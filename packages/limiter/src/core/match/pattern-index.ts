@@ -1,4 +1,4 @@
-import { Crowds, leastShared } from './crowds.ts'
+import { Groups, leastShared } from './groups.ts'
 import { pieceId, piecesOf, WildcardIndex } from './wildcard-index.ts'
 
 /** A pattern over an entry's key and value. */
@@ -13,9 +13,9 @@ interface Pattern {
 export function patternIndex<P extends Pattern>(
   patterns: readonly P[],
 ): (key: string, value: string) => P | undefined {
-  const crowds = new Crowds(pieceId)
+  const groups = new Groups(pieceId)
   const filings = patterns.map(({ key, value = '*' }) =>
-    piecesOf(written(key, value)).map((piece) => crowds.filing(piece)),
+    piecesOf(written(key, value)).map((piece) => groups.filing(piece)),
   )
   const index = new WildcardIndex()
   for (const [position, own] of filings.entries()) index.file(leastShared(own).by, position) // there is the \0 at least

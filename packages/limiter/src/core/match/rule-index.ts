@@ -1,8 +1,8 @@
 import { addCidr, type CidrTrie, cidrTrie, valuesAt } from '../identify/cidr.ts'
 import type { Facts } from '../identify/facts.ts'
 import type { Condition, Handle, RequestField } from './condition.ts'
-import { Crowds, type Filing, leastShared } from './crowds.ts'
 import type { Glob } from './glob.ts'
+import { type Filing, Groups, leastShared } from './groups.ts'
 import { made } from './made.ts'
 import type { Pieces } from './pieces.ts'
 import { pieceId, WildcardIndex } from './wildcard-index.ts'
@@ -37,11 +37,11 @@ interface PathNode {
 
 /** @param rules the conditions of each rule */
 export function* indexRules(rules: readonly (readonly Condition[])[]): Pieces<RuleIndex> {
-  const crowds = new Crowds(handleId)
+  const groups = new Groups(handleId)
   const filings: (readonly (readonly Filing<Handle>[])[])[][] = []
   for (const conditions of rules) {
     filings.push(
-      conditions.map(({ handles }) => handles.map((own) => own.map((handle) => crowds.filing(handle)))),
+      conditions.map(({ handles }) => handles.map((own) => own.map((handle) => groups.filing(handle)))),
     )
     yield
   }
@@ -96,8 +96,8 @@ function narrowest(conditions: readonly (readonly (readonly Filing<Handle>[])[])
   for (const alternatives of conditions) {
     if (alternatives.length === 0) continue
     const chosen = alternatives.map(leastShared)
-    const crowd = chosen.reduce((sum, { crowd }) => sum + crowd.size, 0)
-    if (crowd <= least) [best, least] = [chosen, crowd]
+    const size = chosen.reduce((sum, { group }) => sum + group.size, 0)
+    if (size <= least) [best, least] = [chosen, size]
   }
   return best.map(({ by }) => by)
 }

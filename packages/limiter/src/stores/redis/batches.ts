@@ -28,7 +28,7 @@ interface Batch {
 }
 
 /**
- * Decisions asked for in one turn of the event loop travel as one call, or a few; what comes alone leaves at once.
+ * Decisions asked for in one turn of the event loop are sent as one call, or a few; what comes alone leaves at once.
  * What fails fails for all in its call: what became of each is then unknown.
  */
 export class Batches {
@@ -62,7 +62,7 @@ export class Batches {
     this.#straight = new StraightCalls(names, programs, time)
   }
 
-  /** @param slot only requests of one slot can travel together */
+  /** @param slot only requests of one slot can be sent together */
   decide(steps: readonly Step[], peek: boolean, slot: number): Promise<Outcome> {
     const form = this.#forms.of(steps, peek)
     if (this.#unanswered === 0 && steps.length >= Math.max(this.#peak, this.#peakBefore) / 2)
@@ -232,7 +232,7 @@ function stepsOf(requests: readonly StepsRequest[]): number {
 type FormGroup = readonly [form: StraightForm | undefined, requests: readonly WaitingRequest[]]
 
 /**
- * Requests of one form travel together, and all whose form no other has. What one state is asked is decided in the order
+ * Requests of one form are sent together, and so are all those that share a form with no other. What one state is asked is decided in the order
  * in which it was asked: where forms share a state, one call decides all.
  */
 function partsOf(requests: readonly WaitingRequest[]): readonly FormGroup[] {

@@ -3,7 +3,7 @@ import { exactLua, tillLua, tillTextLua } from './figures.lua.ts'
 import { planNames, straight, straightFunctions } from './straight.ts'
 
 /**
- * What decide.lua.ts does for a request of one step without a block whose state is a log or slots: the same figures, in
+ * What decide.lua.ts does for a request of one step without a block, of a log or of slots: the same figures, in
  * half the server's time.
  *
  * ARGV: the time or nothing, 1 if the step may charge, the plan's words, the cost, and where there are any the phase and

@@ -59,7 +59,7 @@ export class LuaPrograms {
     })
   }
 
-  /** The script that decides a request of one step without a block whose state is a log or slots. */
+  /** The script that decides a request of one step without a block, of a log or of slots. */
   scriptOfOne(twin: number): Script {
     return this.#script(`one ${twin}`, () => scriptOfOne(this.#twins[twin - 1]!))
   }

@@ -84,7 +84,7 @@ export function scriptToSwap(): Script {
 }
 
 /**
- * The script for a request of one step without a block whose state is a log or slots.
+ * The script for a request of one step without a block, of a log or of slots.
  * @param words of the plan that it alone is for; without them a call brings them
  */
 export function scriptOfOne(twin: Twin, words?: readonly string[]): Script {

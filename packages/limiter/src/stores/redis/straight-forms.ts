@@ -12,7 +12,7 @@ export interface StraightForm {
   readonly script: Script
   /** How many integers the state of each step has. */
   readonly sizes: readonly number[]
-  /** The places of the steps whose plans a call brings. */
+  /** The places of the steps that a call brings the plans of. */
   readonly sent: readonly number[]
   /** Whether the reply says of each request if it lacked a window of a calendar. */
   readonly isTimed: boolean
@@ -28,7 +28,7 @@ export interface StraightForm {
 /** Steps of a request that has a form: Lua has 200 local variables. */
 const MOST_STEPS = 4
 /**
- * Scripts that know their plans: a sixth less of the server's time. A server keeps every script (4 kB) until it is
+ * Scripts that know their plans: a sixth less of the server's time. A server keeps every script (3 to 15 kB) until it is
  * restarted, so not each of thousands of plans may have one: further ones get theirs by the call.
  */
 const MOST_OWN_SCRIPTS = 64
@@ -96,7 +96,7 @@ export class StraightForms {
     const sent = steps.flatMap(({ words }, i) => (words === undefined ? [i] : []))
     const name = JSON.stringify([peek, steps.map(({ role, words }, i) => [written[i]!.twin, role, words])])
     const known = this.#forms.get(name)
-    // Rules whose plans say the same travel together; not where a call brings them, for only one of each fits in.
+    // Rules with equal plans are sent together; not where a call brings them, for only one of each fits in.
     if (known !== undefined) return sent.length === 0 ? known : { ...known }
     if (this.#forms.size === MOST_SCRIPTS) return undefined
     const sizes = used.map(({ size = 0 }) => size)

@@ -8,23 +8,23 @@ import { RowColumns } from './row-columns.ts'
 const MOST_WAITING = 2
 const FIRST_ROWS = 1 << 15
 
-/** Gives the requests of each part to the job that decides them. */
-export class PartDealer {
-  readonly #hands: Hand[]
+/** Sends the requests of each part to the job that decides them. */
+export class Dispatcher {
+  readonly #queues: JobQueue[]
   readonly #waiting: Promise<unknown>[] = []
 
   /** @param jobs one for each part @param mostKept different requests that a job keeps; then their numbers begin anew */
   constructor(jobs: readonly JobLine[], mostKept: number) {
-    this.#hands = jobs.map((job) => new Hand(job, mostKept))
+    this.#queues = jobs.map((job) => new JobQueue(job, mostKept))
   }
 
   /** Resolves once so few wait that more may come. */
-  async deal({ length, at, duration, made }: TrafficBatch<SharedRequest>): Promise<void> {
+  async dispatch({ length, at, duration, made }: TrafficBatch<SharedRequest>): Promise<void> {
     for (let i = 0; i < length; i++) {
       const request = made[i]!
-      this.#hands[request.part]!.take(request, at[i]!, duration[i]!)
+      this.#queues[request.part]!.add(request, at[i]!, duration[i]!)
     }
-    const decided = Promise.all(this.#hands.map((hand) => hand.send()))
+    const decided = Promise.all(this.#queues.map((queue) => queue.send()))
     decided.catch(() => undefined) // whoever awaits it, or the result, hears of it
     this.#waiting.push(decided)
     if (this.#waiting.length > MOST_WAITING) await this.#waiting.shift()
@@ -32,7 +32,7 @@ export class PartDealer {
 }
 
 /** What one job is to decide next. */
-class Hand {
+class JobQueue {
   readonly #job: JobLine
   readonly #mostKept: number
   readonly #rows = new RowColumns(FIRST_ROWS)
@@ -46,7 +46,7 @@ class Hand {
     this.#mostKept = mostKept
   }
 
-  take(shared: SharedRequest, at: number, duration: number): void {
+  add(shared: SharedRequest, at: number, duration: number): void {
     if (shared.round !== this.#round) {
       shared.round = this.#round
       shared.id = this.#kept++
