@@ -100,7 +100,12 @@ describe('sluice compare --live (Acceptance 15.6)', () => {
   })
 
   it.each([
-    [['--live', 'ADMIN', rules], env, /it takes no rules, no log and no --report/],
+    [
+      ['--live', 'ADMIN', rules],
+      env,
+      /it takes no rules, no log, and no options but --min-data and --format/,
+    ],
+    [['--live', 'ADMIN', '--jobs', '2'], env, /it takes no rules, no log, and no options but/],
     [['--live', 'ADMIN', '--min-data', 'soon'], env, /--min-data must be a duration such as 48h/],
     [['--live', 'ADMIN'], {}, /asks for its token: set SLUICE_ADMIN_TOKEN/],
     [['--live', '127.0.0.1:1'], env, /does not answer: is it the admin address/],

@@ -118,21 +118,20 @@ ${TRAFFIC_NOTES}`,
   },
 })
 
+/** Options that have a place beside --live. */
+const LIVE_OPTIONS = ['live', 'min-data', 'format']
+
 /** How rules in shadow mode would have decided, where they are in force. */
 async function compareLive(
   addresses: readonly string[],
   operands: readonly string[],
-  {
-    'min-data': minData = '48h',
-    format = 'text',
-    log,
-    report: page,
-  }: Values & Readonly<{ 'min-data'?: string; report?: string }>,
+  values: Values & Readonly<{ 'min-data'?: string }>,
   io: Io,
 ): Promise<0 | 1> {
-  if (operands.length > 0 || log !== undefined || page !== undefined)
+  const { 'min-data': minData = '48h', format = 'text' } = values
+  if (operands.length > 0 || Object.keys(values).some((name) => !LIVE_OPTIONS.includes(name)))
     throw new UsageError(
-      '--live compares what a service has counted: it takes no rules, no log and no --report',
+      '--live compares what a service has counted: it takes no rules, no log, and no options but --min-data and --format',
     )
   const leastHours = hoursOf(minData)
   const token = await secretOf('SLUICE_ADMIN_TOKEN', io)

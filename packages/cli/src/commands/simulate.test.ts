@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -158,10 +158,12 @@ describe('sluice simulate', () => {
     expect((await simulate('')).code).toBe(0)
   })
 
-  it('exits 2 for gzip that is cut short', async () => {
-    const { code, err } = await simulate(gzipSync(LOG).subarray(0, -9))
+  it('exits 2 for gzip that is cut short, and leaves no empty page', async () => {
+    const page = join(folder, 'cut-short.html')
+    const { code, err } = await simulate(gzipSync(LOG).subarray(0, -9), '--report', page)
     expect(code).toBe(2)
     expect(err).toMatch(/cannot read standard input: its gzip data end too early/)
+    expect(existsSync(page)).toBe(false)
   })
 
   it('OF-69 takes the log as the last operand', async () => {

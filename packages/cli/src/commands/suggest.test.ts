@@ -71,6 +71,15 @@ describe('sluice suggest', () => {
     ],
     [['--key', 'ip', '--deny-at-most', '1%', '--period', 'soon'], '"soon" is not a duration'],
     [['--key', 'ip', '--deny-at-most', '1%', '--of', 'users'], 'unknown --of "users"'],
+    [['--key', 'nonsense', '--deny-at-most', '1%'], 'sluice: "nonsense" is no part of a key'],
+    [['--key', 'ip,ip', '--deny-at-most', '1%'], 'sluice: the key has a part twice'],
+    [['--key', 'ip', '--deny-at-most', '1%', '--cost', 'many'], 'sluice: cost "many" is not a whole number'],
+    [['--key', 'ip', '--deny-at-most', '1%', '--cost', '99999999999999999999'], 'is more than 2^53−1'],
+    [['--key', 'ip', '--deny-at-most', '1%', '--cost', '0'], '--cost 0 uses nothing of a limit'],
+    [
+      ['--key', 'ip', '--deny-at-most', '1%', '--cost', '3', '--cost-column', 'tokens'],
+      '--cost and --cost-column both say what a request costs',
+    ],
   ])('used wrongly, as %j, exits 2', async (argv, message) => {
     const { code, out, err } = await runLine(['suggest', '--log', '-', ...argv], LOG)
     expect({ code, out }).toEqual({ code: 2, out: '' })

@@ -1,6 +1,7 @@
 import { type ShareOf, type SuggestOptions, suggestLimits } from '@sluice/lab'
 import { type AlgorithmName, algorithms } from '@sluice/limiter/algorithms'
 import { ticksOf } from '@sluice/limiter/time'
+import { RulebookError } from '@sluice/rulebook'
 import { type Command, defineCommand } from '../command.ts'
 import { shareFrom } from '../lab/share.ts'
 import { suggestionText } from '../lab/suggestion-text.ts'
@@ -83,8 +84,7 @@ ${TRAFFIC_NOTES}`,
     const chosen: Omit<SuggestOptions, 'name'> = {
       key: key === 'none' ? [] : key.split(','),
       when: whenFrom(values.when),
-      cost: values['cost-column']?.split('+'),
-      ruleCost: values.cost !== undefined && /^\d+$/.test(values.cost) ? Number(values.cost) : values.cost,
+      ...costOf(values),
       share: shareFrom(share, '--deny-at-most'),
       of: values.of as ShareOf | undefined,
       nextHop: values['next-hop'] === undefined ? undefined : rateFrom(values['next-hop']),
@@ -98,6 +98,9 @@ ${TRAFFIC_NOTES}`,
         ...traffic.options,
         ...chosen,
         name: traffic.name,
+      }).catch((error: unknown) => {
+        if (error instanceof RulebookError) throw new UsageError(messagesOf(error))
+        throw error
       })
       traffic.stop()
       if (values.format === 'json') io.stdout.write(`${JSON.stringify(suggestion, null, 2)}\n`)
@@ -113,6 +116,27 @@ ${TRAFFIC_NOTES}`,
     }
   },
 })
+
+/** @throws UsageError */
+function costOf({
+  cost,
+  'cost-column': columns,
+}: {
+  readonly cost?: string
+  readonly 'cost-column'?: string
+}): Pick<SuggestOptions, 'cost' | 'ruleCost'> {
+  if (cost === undefined) return { cost: columns?.split('+') }
+  if (columns !== undefined)
+    throw new UsageError('--cost and --cost-column both say what a request costs: give one of them')
+  if (!/^\d+$/.test(cost)) return { ruleCost: cost }
+  if (Number(cost) === 0) throw new UsageError('--cost 0 uses nothing of a limit: there is nothing to find')
+  return { ruleCost: Number(cost) }
+}
+
+/** What is wrong with a rule that was made of options. */
+function messagesOf({ problems }: RulebookError): string {
+  return [...new Set(problems.map(({ message }) => message))].join('; ')
+}
 
 /** `160/s`: requests in a second. @throws UsageError */
 function rateFrom(text: string): number {

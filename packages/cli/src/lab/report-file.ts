@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { UsageError } from '../usage-error.ts'
 
 /** What every command that writes a page has an option for. */
@@ -14,8 +14,10 @@ export const REPORT_OPTION: {
 
 /** Whether the page can be written is seen before the log is read, which may take long. @throws UsageError */
 export function checkWritable(path: string): void {
+  const isNew = !existsSync(path)
   try {
     closeSync(openSync(path, 'a'))
+    if (isNew) rmSync(path) // where the log cannot be read, no empty page is left
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
     throw new UsageError(

@@ -24,7 +24,9 @@ export class Dispatcher {
       const request = made[i]!
       this.#queues[request.part]!.add(request, at[i]!, duration[i]!)
     }
-    this.#waiting.push(Promise.all(this.#queues.map((queue) => queue.send())))
+    const decided = Promise.all(this.#queues.map((queue) => queue.send()))
+    decided.catch(() => undefined) // whoever awaits it, or the result, hears of it
+    this.#waiting.push(decided)
     if (this.#waiting.length > MOST_WAITING) await this.#waiting.shift()
   }
 }

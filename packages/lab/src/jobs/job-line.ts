@@ -1,5 +1,6 @@
 import { type TransferListItem, Worker } from 'node:worker_threads'
 import { JOB_THREAD } from '../built.ts'
+import { LabError } from '../lab-error.ts'
 import type { JobMessage, JobPlan } from './messages.ts'
 
 /** The other end of a job: a thread, or in tests a port within this one. */
@@ -7,6 +8,7 @@ export interface JobPort {
   postMessage(message: JobMessage, transfer: readonly TransferListItem[]): void
   on(event: 'message', listener: (answer: unknown) => void): unknown
   on(event: 'error', listener: (error: unknown) => void): unknown
+  on(event: 'exit', listener: (code: number) => void): unknown
   /** Ends it at once. */
   terminate(): unknown
 }
@@ -32,8 +34,12 @@ export class JobLine {
 
   constructor(port: JobPort) {
     this.#port = port
-    port.on('message', (answer) => this.#waiting.shift()!.resolve(answer))
-    port.on('error', (error) => this.#fail(error))
+    // An answer may come after the error that its job ended with.
+    port.on('message', (answer) => this.#waiting.shift()?.resolve(answer))
+    port.on('error', (error) => this.#fail(failureOf(error)))
+    port.on('exit', (code) =>
+      this.#fail(new LabError(`a thread ended before its work was done, with code ${code}`)),
+    )
   }
 
   ask<Answer>(message: JobMessage, transfer: readonly TransferListItem[] = []): Promise<Answer> {
@@ -51,7 +57,15 @@ export class JobLine {
   }
 
   #fail(error: unknown): void {
-    this.#error = error
+    this.#error ??= error
     for (const { reject } of this.#waiting.splice(0)) reject(error)
   }
+}
+
+/** What the system refuses a thread is no fault of its program. */
+function failureOf(error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code?.startsWith('ERR_WORKER_')
+    ? new LabError(`a thread cannot go on: ${message}; fewer threads need less memory`)
+    : error
 }

@@ -1,4 +1,5 @@
-import { MessageChannel } from 'node:worker_threads'
+import { EventEmitter } from 'node:events'
+import { MessageChannel, type TransferListItem } from 'node:worker_threads'
 import { algorithms } from '@sluice/limiter/algorithms'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -12,6 +13,7 @@ import { ReadCounts } from '../traffic/read-source.ts'
 import { sourceOf } from '../traffic/reading.test-support.ts'
 import { sourcesOf, type TrafficSource } from '../traffic/source.ts'
 import type { StartJob } from './job-line.ts'
+import type { JobMessage } from './messages.ts'
 import { partingOf } from './parting.ts'
 import { type JobWays, runInJobs, runStudy, type StudyLines } from './run-study.ts'
 import { serveJob } from './serve-job.ts'
@@ -22,7 +24,7 @@ const startHere: StartJob = (plan) => {
   serveJob(port1, structuredClone(plan))
   return {
     postMessage: (message, transfer) => port2.postMessage(message, transfer),
-    on: (event: string, listener: (value: unknown) => void) => void port2.on(event, listener),
+    on: (event: string, listener: (value: never) => void) => port2.on(event, listener as () => void),
     terminate: () => port2.close(),
   }
 }
@@ -197,5 +199,76 @@ describe('jobs', () => {
     await expect(runInJobs(study, plan, [broken], {}, new ReadCounts(), { count: 2 }, SMALL)).rejects.toThrow(
       'cannot read broken.gz: its gzip data end too early',
     )
+  })
+
+  const codes = { code: 'ERR_WORKER_OUT_OF_MEMORY' }
+  it.each([
+    ['ends', [['exit', 3]], 'a thread ended before its work was done, with code 3'],
+    [
+      'fails, and an answer comes later',
+      [
+        ['error', new RangeError('odd')],
+        ['message', 0],
+      ],
+      'odd',
+    ],
+    [
+      'fails and ends',
+      [
+        ['error', new RangeError('odd')],
+        ['exit', 1],
+      ],
+      'odd',
+    ],
+    [
+      'lacks memory',
+      [['error', Object.assign(new Error('heap'), codes)]],
+      'a thread cannot go on: heap; fewer threads need less memory',
+    ],
+  ] as const)('say so where one %s', async (_, events, message) => {
+    const start: StartJob = () => {
+      const port = new EventEmitter()
+      const postMessage = () =>
+        void setImmediate(() => {
+          for (const [name, value] of events) port.emit(name, value)
+        })
+      return Object.assign(port, { postMessage, terminate: () => undefined })
+    }
+    const { rules, domain } = rulesOf('- { name: one, key: [ip], limit: 3/minute }')
+    const study = new SimulateStudy({ rules, domain })
+    const log = sourceOf('t_ms,ip\n1,192.0.2.1\n')
+    const ways = { ...SMALL, start }
+    const plan = { kind: 'simulate', domain } as const
+    await expect(runInJobs(study, plan, [log], {}, new ReadCounts(), { count: 2 }, ways)).rejects.toThrow(
+      message,
+    )
+  })
+
+  it('say so once, where one ends while it has much to decide', async () => {
+    const start: StartJob = (plan) => {
+      const { port1, port2 } = new MessageChannel()
+      serveJob(port1, structuredClone(plan))
+      const port = new EventEmitter()
+      port2.on('message', (answer) => port.emit('message', answer))
+      return Object.assign(port, {
+        postMessage: (message: JobMessage, transfer: readonly TransferListItem[]) => {
+          if (message.kind === 'decide') setTimeout(() => port.emit('exit', 3), 5)
+          else port2.postMessage(message, transfer)
+        },
+        terminate: () => port2.close(),
+      })
+    }
+    const { rules, domain } = rulesOf('- { name: one, key: [ip], limit: 3/minute }')
+    const log = sourceOf(`t_ms,ip\n${Array.from({ length: 400_000 }, (_, i) => `${i},192.0.2.1\n`).join('')}`)
+    const run = runInJobs(
+      new SimulateStudy({ rules, domain }),
+      { kind: 'simulate', domain },
+      [log],
+      { held: 2 },
+      new ReadCounts(),
+      { count: 2 },
+      { ...SMALL, start },
+    )
+    await expect(run).rejects.toThrow('a thread ended before its work was done, with code 3')
   })
 })

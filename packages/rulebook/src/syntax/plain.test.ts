@@ -269,4 +269,85 @@ describe('the fast reader reads as the whole one does, or leaves it to that', ()
   it.each(fixtures)('fixture %#', (text) => {
     expectSame(text)
   })
+
+  it.each(fixtures.filter((text) => !/[&*!|>]\S|[|>]$/m.test(text)))(
+    'fixture %# is read by the fast one',
+    (text) => {
+      expect(plainTree(text)).toBeDefined()
+    },
+  )
+})
+
+describe('what the fast reader takes is read as the whole one reads it', () => {
+  it.each([
+    ['words that are no booleans', 'a: yes\nb: no\nc: on\nd: off\ne: y\n'],
+    ['booleans and nulls', 'a: True\nb: FALSE\nc: Null\nd: ~\ne:\n'],
+    ['digits with signs in them', 'a: 1_000\nb: 0b1\nc: 1:20:30\nd: 1,000\n'],
+    ['dates', 'a: 2026-01-01\nb: 2026-01-01T00:00:00Z\n'],
+    ['plain numbers', 'a: 0\nb: -0\nc: -1.50\nd: 12345678901234567890\ne: 9007199254740993\n'],
+    ['a very long number', `a: ${'9'.repeat(400)}\n`],
+    ['CRLF', 'a: 1\r\nb:\r\n  - c\r\n  - "d\r\n    e"\r\n'],
+    ['a long line', `a: ${'x'.repeat(100_000)}\nb: "${'y z '.repeat(50_000)}"\n`],
+    [
+      'quoted scalars of several lines',
+      "a: \"b\n  c\n\n  d\\\n  e\\n\\x41\\u00e4\\U0001F600\"\nb: 'c\n  it''s\n\n  d'\n",
+    ],
+    ['plain scalars of several lines', 'a: b\n  c\n\n  d\ne: f\n'],
+    ['signs within words', "a: b#c\nd: e:f # g\n'#': '# h'\ni: j\\n\n"],
+    ['flow collections', 'a: {b: 1, "c": [d, \'e\', {}]}\ng: [\n  1, # one\n  2,\n  ]\n'],
+    ['an explicit key', '? a\n: b\n'],
+    ['keys that look like numbers, in quotes', '"1": a\n\'null\': b\n"": c\n'],
+    ['names that all objects have', 'constructor: 1\ntoString: 2\nhasOwnProperty: 3\n'],
+    ['a document that says where it begins', '# a\n---\n# b\na: 1\n'],
+    ['a scalar alone', 'a b\n'],
+    ['no line end at the end', 'a: 1\nb: c'],
+    ['lists below their key without an indent', 'a:\n- b\n-\n  - c\n- - d\n  - e\n'],
+    ['nested 40 deep', `${'['.repeat(38)}${']'.repeat(38)}`],
+  ])('%s', (_, text) => {
+    expect(plainTree(text)).toBeDefined()
+    expectSame(text)
+  })
+
+  it.each([
+    ['anchors and aliases', 'a: &x 1\nb: *x\n'],
+    ['an alias of nothing', 'a: *x\n'],
+    ['merges', 'a: {<<: {b: 1}}\n'],
+    ['tags', 'a: !!str 1\n'],
+    ['tags of our own', 'a: !x {b: 1}\n'],
+    ['numbers that versions of YAML read otherwise', 'a: 0o17\n'],
+    ['hexadecimal', 'a: 0x1F\n'],
+    ['zeros in front', 'a: 010\n'],
+    ['exponents', 'a: 1e3\n'],
+    ['infinity', 'a: -.inf\n'],
+    ['no number', 'a: .NaN\n'],
+    ['a key twice', 'a: 1\nb: 2\na: 3\n'],
+    ['a key twice, quoted once', 'a: 1\n"a": 2\n'],
+    ['a number as key', '1: a\n'],
+    ['null as key', '~: a\n'],
+    ['nothing as key', ': a\n'],
+    ['a boolean as key', 'true: a\n'],
+    ['a list as key', '[a]: b\n'],
+    ['__proto__', 'a: {__proto__: 1}\n'],
+    ['"__proto__" in quotes', '"__proto__": 1\n'],
+    ['nothing', ''],
+    ['comments alone', '# a\n'],
+    ['an empty document', '---\n'],
+    ['two documents', 'a: 1\n---\nb: 2\n'],
+    ['the end of a document', 'a: 1\n...\n'],
+    ['a directive', '%YAML 1.1\n---\na: yes\n'],
+    ['a byte order mark', '\uFEFFa: 1\n'],
+    ['a tab as indent', 'a:\n\tb: 1\n'],
+    ['a tab between', 'a:\tb\n'],
+    ['line ends of old Macs', 'a: 1\rb: 2\r'],
+    ['literal blocks', 'a: |\n  b\n  c\n'],
+    ['folded blocks', 'a: >-\n  b\n  c\n'],
+    ['nested 50 deep', `${'['.repeat(50)}${']'.repeat(50)}`],
+    ['nested 20,000 deep', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+    ['an open quote', 'a: "b\n'],
+    ['an open bracket', 'a: [b\n'],
+    ['a wrong indent', 'a:\n    b: 1\n  c: 2\n'],
+    ['an escape that there is none', 'a: "\\q"\n'],
+  ])('%s: left to the whole one', (_, text) => {
+    expect(plainTree(text)).toBeUndefined()
+  })
 })
