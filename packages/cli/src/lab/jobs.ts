@@ -23,8 +23,8 @@ export const JOBS_OPTION: {
 /** What they say about it. */
 export const JOBS_NOTES = `However many threads share the work, the output is the same to the byte. They part the requests by what the
 keys of all rules have in common, such as ip; without such a part, they share the reading, and one
-decides. With --descriptor or --report one does all. Where a rule refuses more than a million keys, which of them are
-counted one by one depends on the threads.`
+decides. With --descriptor or --report one does all. Where a rule refuses more than a million keys, which
+of them are counted one by one depends on the threads.`
 
 /** How many threads are to share the work. @throws UsageError */
 export function jobsFor(
