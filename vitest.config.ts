@@ -21,6 +21,9 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.ts', 'docs/**/*.test.ts'],
           exclude: ['**/*.services.test.ts'],
           isolate: false,
+          // By default Vitest leaves one of two cores idle.
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -29,6 +32,7 @@ export default defineConfig({
           name: 'services',
           include: ['packages/*/src/**/*.services.test.ts', 'docs/**/*.services.test.ts'],
           fileParallelism: false,
+          sequence: { groupOrder: 1 },
         },
       },
     ],
