@@ -82,8 +82,7 @@ export function waitLevel(
   cost: number,
 ): number {
   const excess = levelAt(plan, cells, offset, last, now) - (plan.capacity - cost) * plan.period
-  if (excess <= 0) return 0
-  return plan.limit === 0 ? NEVER : ceilDiv(excess, plan.limit)
+  return excess <= 0 ? 0 : drainTime(excess, plan.limit)
 }
 
 /** `remainingLevel` in one call. */

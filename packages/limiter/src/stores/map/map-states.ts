@@ -1,5 +1,5 @@
 import type { Cells, StatePlan } from '../../core/decide/algorithm.ts'
-import { NO_CELLS, type Slot, type States, withRoom } from '../../core/decide/run.ts'
+import { NO_CELLS, SlotRecord, type States, withRoom } from '../../core/decide/run.ts'
 import { Fingerprint } from '../memory/fingerprint.ts'
 import { KEPT_KEYS, Keeps } from '../memory/state-table.ts'
 import type { Once, StateName } from '../store.ts'
@@ -26,21 +26,11 @@ interface HeldState {
   readonly phase: number
 }
 
-/** A class, so that all slots have one hidden class. */
-class MapSlot implements Slot {
-  /** The table of the request before, until `find`. */
+class MapSlot extends SlotRecord {
+  /** Since `find`. */
   table: Table | undefined = undefined
   /** Microseconds by which the key's time is behind that of others. */
   phase = 0
-  cells: Cells = NO_CELLS
-  offset = 0
-  last = 0
-  now = 0
-  ticks = 0
-  left = 0
-  allowed = false
-  delay = 0
-  blocked = 0
 }
 
 /** All states of a MapStore, and the ids of settled reservations. */

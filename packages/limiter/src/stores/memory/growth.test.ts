@@ -6,21 +6,11 @@ import { FakeClock, stepFor } from '../../testing.ts'
 import { MemoryStore } from '../memory.ts'
 import type { Step } from '../store.ts'
 import { MapStore } from '../trials/map-store.test-support.ts'
+import { dice } from './dice.test-support.ts'
 
 const SEED = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
 /** So many times the walk. */
 const RUNS = Number(process.env.SLUICE_RUNS ?? 1)
-
-/** xorshift: 0 up to `below`. */
-function dice(seed: number): (below: number) => number {
-  let state = seed | 1
-  return (below) => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
-}
 
 describe(`the store in memory, through several sizes of its tables (SLUICE_SEED=${SEED})`, () => {
   it.each(variantsOf().map(({ name, policy }) => [name, policy] as const))(

@@ -3,6 +3,7 @@ import { planOf } from '../../core/decide/algorithms.ts'
 import { FakeClock, stepFor } from '../../testing.ts'
 import { MemoryStore } from '../memory.ts'
 import type { Step } from '../store.ts'
+import { dice } from './dice.test-support.ts'
 import { SlotTable } from './slot-table.ts'
 import { Budget } from './state-table.ts'
 
@@ -100,17 +101,6 @@ describe(`at a cap (SLUICE_SEED=${SEED})`, () => {
     }
   })
 })
-
-/** xorshift: 0 up to `below`. */
-function dice(seed: number): (below: number) => number {
-  let state = seed | 1
-  return (below) => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
-}
 
 it('a table makes room while it is resized, and at its end goes on from its beginning', () => {
   for (const keys of [200, 3_000, 3_100, 3_200]) {
