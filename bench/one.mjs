@@ -1,5 +1,10 @@
 // One candidate in one scenario, in a process of its own: prints its figures as a line of JSON. perf.mjs starts it.
 const [subject, scenario, candidate] = process.argv.slice(2)
-const { run } = await import(`./subjects/${subject}.mjs`)
-console.log(JSON.stringify(await run(scenario, candidate)))
+try {
+  const { run } = await import(`./subjects/${subject}.mjs`)
+  console.log(JSON.stringify(await run(scenario, candidate)))
+} catch (error) {
+  console.error(error.message)
+  process.exitCode = 1
+}
 process.exit()

@@ -26,6 +26,7 @@ const SUBJECTS = [
 const RIVALS = [
   'rate-limiter-flexible',
   'express-rate-limit',
+  'limiter',
   '@fastify/rate-limit',
   'hono-rate-limiter',
   'rate-limit-redis',
@@ -37,27 +38,25 @@ const RIVALS = [
 ]
 const DEADLINE_MS = 120_000
 
-const { values: options, positionals: names } = parseArgs({
-  allowPositionals: true,
-  options: {
-    rounds: { type: 'string', default: '5' },
-    scenario: { type: 'string' },
-    help: { type: 'boolean' },
-  },
-})
-const rounds = Number(options.rounds)
-const unknown = names.filter((name) => !SUBJECTS.includes(name))
-if (options.help || unknown.length > 0 || !(Number.isInteger(rounds) && rounds > 0)) {
-  console.error(`npm run perf -- [--rounds=5] [--scenario=TEXT] [SUBJECT…]\nSubjects: ${SUBJECTS.join(', ')}`)
-  process.exit(options.help ? 0 : 2)
-}
+const USAGE = `npm run perf -- [--rounds=5] [--scenario=TEXT] [SUBJECT…]\nSubjects: ${SUBJECTS.join(', ')}`
+const { options, names, rounds } = lineOf()
+const began = Date.now()
+let failures = 0
+let found = false
 
 for (const name of names.length > 0 ? names : SUBJECTS) {
-  const subject = await import(`./subjects/${name}.mjs`)
-  const end = await subject.start?.()
+  const subject = await importOf(name)
+  let end
+  try {
+    end = await subject.start?.()
+  } catch (error) {
+    failed(name, error.message)
+    continue
+  }
   const tables = []
   for (const [scenario, { unit, candidates }] of Object.entries(subject.scenarios)) {
     if (!scenario.includes(options.scenario ?? '')) continue
+    found = true
     const rows = await measured(name, scenario, candidates)
     tables.push({ scenario, unit, rows })
     print(`${name}: ${scenario}`, unit, rows)
@@ -73,22 +72,74 @@ for (const name of names.length > 0 ? names : SUBJECTS) {
   writeFileSync(new URL(`results/${name}.json`, import.meta.url), `${text}\n`)
 }
 if (names.length === 0 && options.scenario === undefined) await writePage()
-process.exit()
+if (!found && failures === 0) console.error(`No scenario has "${options.scenario}" in its name.`)
+console.error(`\n${clock()} done${failures > 0 ? `, but for ${failures} that could not be measured` : ''}`)
+process.exit(found && failures === 0 ? 0 : 1)
 
-/** Medians of every candidate's figures. A candidate that fails has none, and says why. */
+function lineOf() {
+  try {
+    const { values: options, positionals: names } = parseArgs({
+      allowPositionals: true,
+      options: {
+        rounds: { type: 'string', default: '5' },
+        scenario: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    })
+    if (options.help) {
+      console.log(USAGE)
+      process.exit()
+    }
+    const unknown = names.find((name) => !SUBJECTS.includes(name))
+    if (unknown !== undefined) throw new Error(`"${unknown}" is no subject.`)
+    const rounds = Number(options.rounds)
+    if (!(Number.isInteger(rounds) && rounds > 0)) throw new Error('--rounds is a whole number above 0.')
+    return { options, names, rounds }
+  } catch (error) {
+    console.error(`${error.message}\n${USAGE}`)
+    process.exit(2)
+  }
+}
+
+async function importOf(name) {
+  try {
+    await import('@sluice/limiter')
+    return await import(`./subjects/${name}.mjs`)
+  } catch (error) {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
+    console.error(
+      `${error.message}\nInstall and build first: npm ci && npm run build in the folder above, npm ci here.`,
+    )
+    process.exit(2)
+  }
+}
+
+function failed(what, why) {
+  failures++
+  console.error(`${clock()} ${what} could not be measured: ${why.trim().slice(0, 500)}`)
+}
+
+/** Minutes and seconds since the start. */
+function clock() {
+  const seconds = Math.round((Date.now() - began) / 1_000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+/** Medians of every candidate's figures, but of one that fails at once. */
 async function measured(name, scenario, candidates) {
   const all = new Map(candidates.map((candidate) => [candidate, []]))
+  console.error(`${clock()} ${name}: ${scenario}, ${candidates.length} candidates`)
   for (let round = 0; round < rounds; round++) {
-    for (const candidate of candidates) {
+    for (const candidate of all.keys()) {
       const line = ['--expose-gc', new URL('one.mjs', import.meta.url).pathname, name, scenario, candidate]
       const { stdout, stderr } = spawnSync(process.execPath, line, { encoding: 'utf8', timeout: DEADLINE_MS })
       const last = stdout.trim().split('\n').at(-1)
       if (last.startsWith('{')) all.get(candidate).push(JSON.parse(last))
-      else console.error(`${candidate}: ${stderr.slice(0, 500)}`)
+      else failed(`${name}: ${scenario}: ${candidate}`, stderr || 'it took too long')
+      if (all.get(candidate).length === 0) all.delete(candidate)
     }
   }
-  return [...all].flatMap(([candidate, runs]) => {
-    if (runs.length === 0) return []
+  return [...all].map(([candidate, runs]) => {
     const of = (field, share) =>
       quantile(
         runs.map((run) => run[field]),
@@ -100,7 +151,7 @@ async function measured(name, scenario, candidates) {
         { median: of(field, 0.5), least: of(field, 0), most: of(field, 0.999) },
       ]),
     )
-    return [{ candidate, figures }]
+    return { candidate, figures }
   })
 }
 

@@ -1,6 +1,5 @@
 // Servers that are asked by others: `sluice serve`, or what answers the same and decides nothing; and how they are asked.
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,9 +18,7 @@ export async function served(candidate, rules, more = []) {
   const words = candidate === 'sluice serve' ? [SLUICE, 'serve', file, ...QUIET, ...more] : [BARE, candidate]
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'] })
   const addresses = /(?:for Envoy at |http:\/\/)[\d.]+:\d/
-  let text = ''
-  while (!addresses.test(text)) text += (await once(child.stderr, 'data'))[0]
-  child.stderr.resume()
+  const text = await said(addresses, child, child.stderr)
   return {
     pid: child.pid,
     text,
@@ -29,6 +26,43 @@ export async function served(candidate, rules, more = []) {
       child.kill('SIGKILL')
       rmSync(folder, { recursive: true })
     },
+  }
+}
+
+/** What a program has written, once that has a pattern in it. */
+export function said(pattern, child, stream) {
+  let text = ''
+  return new Promise((resolve, reject) => {
+    child.on('error', (error) =>
+      reject(error.code === 'ENOENT' ? new Error(`${child.spawnfile} is not installed`) : error),
+    )
+    child.on('exit', (status) =>
+      reject(new Error(`${child.spawnargs.join(' ')} ended with ${status}\n${text}`)),
+    )
+    stream.on('data', (piece) => {
+      text += piece
+      if (pattern.test(text)) resolve(text)
+    })
+  })
+}
+
+/** @param waits milliseconds */
+export function quantiles(waits) {
+  waits.sort((a, b) => a - b)
+  const at = (share) => waits[Math.floor(waits.length * share)]
+  return { p50: at(0.5), p99: at(0.99), p999: at(0.999) }
+}
+
+/** A table of the page with how long answers took in a scenario, the client's part included. */
+export function waitsOf(scenario, what) {
+  return {
+    head: scenario,
+    columns: [
+      [`${what} a second`, scenario, 'rate'],
+      ['p50, ms', scenario, 'p50'],
+      ['p99, ms', scenario, 'p99'],
+      ['p99.9, ms', scenario, 'p999'],
+    ],
   }
 }
 
@@ -58,7 +92,5 @@ export async function measured(pid, lines, count, ask, each = 1) {
   const questions = (next - first) * each
   const us = (cpuOf(pid) - cpu) / questions
   const rate = (questions / (performance.now() - time)) * 1_000
-  waits.sort((a, b) => a - b)
-  const at = (share) => waits[Math.floor(waits.length * share)]
-  return { us, rate, p50: at(0.5), p99: at(0.99), p999: at(0.999) }
+  return { us, rate, ...quantiles(waits) }
 }

@@ -1,8 +1,11 @@
 // A store in this process that grows: bytes a key at so many keys, and the longest that growing holds up a decision.
 // CPU time of all threads, read for each slice of decisions: what else runs on the machine is not in it.
 import { ownCpu } from '../cpu.mjs'
+import { decideWith } from '../deciders.mjs'
+import { keyOf } from '../keys.mjs'
 
 const SLICE = 500
+const WARM_UP = 300_000
 const MILLION = 1_000_000
 const LIMITS = {
   gcra: { limit: 6, period: '10m', burst: 1_000_000 },
@@ -32,10 +35,7 @@ export const tables = [
 ]
 
 async function deciderOf(candidate) {
-  if (candidate === 'a JS Map') {
-    const counts = new Map()
-    return (key) => counts.set(key, { until: Date.now() + 1e9, count: (counts.get(key)?.count ?? 0) + 1 })
-  }
+  if (candidate === 'a JS Map') return (await decideWith(candidate)).decide
   const { createLimiter, MemoryStore } = await import('@sluice/limiter')
   const algorithm = candidate.slice('sluice allow, '.length)
   const store = new MemoryStore({ maxKeys: 20 * MILLION, maxBytes: '4GB' })
@@ -44,22 +44,24 @@ async function deciderOf(candidate) {
 }
 
 export async function run(scenario, candidate) {
+  const first = await deciderOf(candidate)
+  for (let i = 0; i < WARM_UP; i++) first(keyOf(i)) // compiles it, growth included
   const decide = await deciderOf(candidate)
   const keys = Number.parseInt(scenario, 10) * MILLION
-  for (let i = 0; i < 50_000; i++) decide(`user:${i % 900}`) // compiles it
   const times = new Float64Array(keys / SLICE)
+  gc()
   gc()
   const before = process.memoryUsage()
   for (let slice = 0; slice < times.length; slice++) {
     const from = ownCpu()
-    for (let i = slice * SLICE; i < (slice + 1) * SLICE; i++) decide(`user:${String(i).padStart(11, '0')}`)
+    for (let i = slice * SLICE; i < (slice + 1) * SLICE; i++) decide(keyOf(i))
     times[slice] = (ownCpu() - from) / 1_000
     await new Promise((resolve) => setImmediate(resolve)) // timers and collectors have their turn
   }
   gc()
   gc() // what the first one freed may still be counted
   const after = process.memoryUsage()
-  decide('user:0') // so that none of it was garbage
+  decide(keyOf(0)) // so that none of it was garbage
   times.sort()
   const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))]
   return {

@@ -3,7 +3,7 @@
 // also pays for waking the client, now more, now less.
 import { spawnSync } from 'node:child_process'
 import { Pool } from 'undici'
-import { measured, served } from '../served.mjs'
+import { measured, served, waitsOf } from '../served.mjs'
 
 const REQUESTS = 10_000
 const RIVALS = ['sluice serve', 'fastify', 'node:http']
@@ -21,10 +21,7 @@ export const scenarios = {
 
 export const tables = [
   { head: 'us', columns: Object.keys(scenarios) },
-  {
-    head: 'questions a second, client on the same core',
-    columns: ['1 connection', '32 connections', '128 connections'].map((name) => [name, name, 'rate']),
-  },
+  ...['1 connection', '32 connections', '128 connections'].map((name) => waitsOf(name, 'questions')),
 ]
 
 const questionOf = (i) => ({

@@ -1,13 +1,16 @@
-// A decision by a shared Redis on loopback TCP: microseconds of CPU, client's and server's together, over 100,000 keys.
+// A decision by a shared Redis on loopback TCP: microseconds of CPU, client's and server's together, over 10,000
+// keys that are all there when it is measured.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cpuOf, ownCpu } from '../cpu.mjs'
+import { quantiles, said, waitsOf } from '../served.mjs'
 
-const KEYS = 100_000
+const KEYS = 10_000
 const LIMIT = 1_000_000
+const WARM_UP = 2 * KEYS
 const COUNTS = { 1: 8_000, 64: 40_000, 512: 40_000 }
 const ONE = [
   'sluice gcra',
@@ -39,12 +42,19 @@ export const scenarios = {
   },
 }
 
-export const tables = ['in flight', 'several limits', 'units taken ahead'].map((kind) => ({
+const costs = (kind) => ({
   head: 'us',
   columns: Object.keys(scenarios)
     .filter((scenario) => scenario.replace(/^\d+ /, '').startsWith(kind))
     .map((scenario) => [scenario, scenario, undefined, 'server']),
-}))
+})
+
+export const tables = [
+  costs('in flight'),
+  ...['1 in flight', '64 in flight', '512 in flight'].map((scenario) => waitsOf(scenario, 'decisions')),
+  costs('several limits'),
+  costs('units taken ahead'),
+]
 
 /** A server of its own, that all candidates use one after the other. Its processes find it by their environment. */
 export async function start() {
@@ -52,8 +62,7 @@ export async function start() {
   const port = String(20_000 + (process.pid % 20_000))
   const words = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', folder]
   const server = spawn('redis-server', words)
-  await once(server.stdout, 'data')
-  server.stdout.resume()
+  await said(/Ready to accept/, server, server.stdout)
   process.env.BENCH_REDIS = `${port} ${server.pid}`
   return async () => {
     server.kill()
@@ -78,7 +87,9 @@ async function nodeRedis(port) {
 async function sluice(candidate, client) {
   const { createLimiter } = await import('@sluice/limiter')
   const { RedisStore } = await import('@sluice/limiter/stores/redis')
-  const policy = (algorithm, period = '1m') => ({ algorithm, limit: LIMIT, period })
+  // Keys live for some seconds at least, as those of the others do.
+  const policy = (algorithm, period = '1m') =>
+    algorithm === 'gcra' ? { algorithm, limit: 6, period, burst: LIMIT } : { algorithm, limit: LIMIT, period }
   const store = new RedisStore({ client, prefix: candidate.replaceAll(/\W/g, '') })
   if (candidate.startsWith('sluice hot key')) {
     const { PrefetchStore } = await import('@sluice/limiter/stores/prefetch')
@@ -153,22 +164,18 @@ export async function run(scenario, candidate) {
     await Promise.all(Array.from({ length: inFlight }, worker))
   }
   const count = COUNTS[inFlight]
-  await ask(count / 2)
+  await ask(WARM_UP)
   waits.length = 0
   const [own, server, time, first] = [ownCpu(), cpuOf(pid), performance.now(), next]
   await ask(count)
   const done = next - first
   const [client, serverCpu] = [(ownCpu() - own) / done, (cpuOf(pid) - server) / done]
   const rate = (done / (performance.now() - time)) * 1_000
-  waits.sort((a, b) => a - b)
-  const at = (share) => waits[Math.floor(waits.length * share)]
   return {
     us: client + serverCpu,
     client,
     server: serverCpu,
     rate,
-    p50: at(0.5),
-    p99: at(0.99),
-    p999: at(0.999),
+    ...quantiles(waits),
   }
 }

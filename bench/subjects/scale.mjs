@@ -1,8 +1,6 @@
 // How the cost of a decision grows in process: nanoseconds of CPU for a decision on one key.
-import { ownCpu } from '../cpu.mjs'
+import { nsOf } from '../cpu.mjs'
 
-const MEASURED_US = 150_000
-const RUNS = 3
 const POLICIES = [1, 2, 3, 5, 10, 20, 50]
 const ENTRIES = [10, 1_000, 10_000, 100_000, 1_000_000]
 const SLOTS = [10, 1_000, 10_000, 100_000]
@@ -29,25 +27,14 @@ export async function run(scenario, candidate) {
     const limiter = limiterOf(
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, policyOf(i)])),
     )
-    return timed(() => limiter.check('ada'))
+    return { ns: nsOf(() => limiter.check('ada')) }
   }
   if (scenario === 'entries of a log') {
     const limiter = limiterOf({ p: { algorithm: 'sliding-window-log', limit: count, period: '1h' } })
     for (let i = 0; i < count; i++) limiter.check('ada')
-    return timed(() => limiter.check('ada'))
+    return { ns: nsOf(() => limiter.check('ada')) }
   }
   const limiter = limiterOf({ p: { algorithm: 'concurrency', limit: 1_000_000, period: '1h' } })
   for (let i = 0; i < count; i++) limiter.reserve('ada')
-  return timed(() => limiter.reserve('ada').cancel())
-}
-
-function timed(decide) {
-  const runs = []
-  for (let round = -1; round < RUNS; round++) {
-    const start = ownCpu()
-    let done = 0
-    for (; ownCpu() - start < MEASURED_US; done += 10) for (let j = 0; j < 10; j++) decide()
-    if (round >= 0) runs.push(((ownCpu() - start) * 1_000) / done)
-  }
-  return { ns: runs.sort((a, b) => a - b)[RUNS >> 1] }
+  return { ns: nsOf(() => limiter.reserve('ada').cancel()) }
 }

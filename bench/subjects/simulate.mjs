@@ -67,12 +67,14 @@ export async function run(_scenario, candidate) {
     'node:readline, counting': [process.execPath, '--input-type=module', '-e', READ_LINES, log],
     goaccess: ['goaccess', log, '--log-format=COMBINED', '--no-progress', '-o', join(folder, 'out.json')],
   }[candidate]
-  const { stderr, status } = spawnSync('/usr/bin/time', ['-f', 'USED %e %U %S %M', ...command], {
+  const { error, stderr, status } = spawnSync('/usr/bin/time', ['-f', 'USED %e %U %S %M', ...command], {
     encoding: 'utf8',
     stdio: ['ignore', 'ignore', 'pipe'],
     maxBuffer: 1e8,
   })
   const used = /USED (\S+) (\S+) (\S+) (\d+)\s*$/.exec(stderr)
+  if (error !== undefined || status === 127)
+    throw new Error(`${command[0]} or /usr/bin/time is not installed`)
   if (status !== 0 || used === null) throw new Error(`${candidate} ended with ${status}: ${stderr}`)
   const [wall, user, system, kilobytes] = used.slice(1).map(Number)
   return { us: ((user + system) * 1e6) / Number(lines), rate: Number(lines) / wall, mb: kilobytes / 1_024 }

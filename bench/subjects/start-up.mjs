@@ -1,9 +1,9 @@
 // From nothing until it is ready: milliseconds of CPU, and megabytes then.
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { said } from '../served.mjs'
 
 const CLI = new URL('../../packages/cli/bin/sluice.js', import.meta.url).pathname
 const ADDRESSES = ['--http', '127.0.0.1:0', '--admin', '127.0.0.1:0', '--log-level', 'silent']
@@ -50,12 +50,11 @@ export async function run(_scenario, candidate) {
   }
   const child = spawn(process.execPath, PROGRAMS[candidate], { cwd, stdio: ['ignore', 'ignore', 'pipe'] })
   try {
-    let text = ''
     if (candidate === 'sluice --version') {
-      while (!text.includes('cpu ')) text += (await once(child.stderr, 'data'))[0]
+      const text = await said(/cpu \d+\n/, child, child.stderr)
       return { ms: Number(/cpu (\d+)/.exec(text)[1]) / 1_000 }
     }
-    while (!/http:\/\//.test(text)) text += (await once(child.stderr, 'data'))[0]
+    await said(/http:\/\//, child, child.stderr)
     const [user, system] = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
       .split(') ')[1]
       .split(' ')
