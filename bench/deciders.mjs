@@ -47,7 +47,8 @@ async function sluice(candidate, count, { limit, period }) {
     if (algorithm === 'sliding-window-log') return { algorithm, limit: 100_000, period: '10ms' }
     if (algorithm.endsWith('window') || algorithm.endsWith('counter'))
       return { algorithm, limit: 100_000_000, period: `${60 + i}m` }
-    return { algorithm, limit: 6, period: '1m', burst: 100_000_000 + i }
+    // A key means something for 100 seconds: longer than a run, as with the others.
+    return { algorithm, limit: 6, period: '10m', burst: 100_000_000 + i }
   }
   const method = candidate.includes('allow') ? 'allow' : 'check'
   if (candidate.includes('all used')) {
