@@ -7,6 +7,8 @@ import { cpuOf } from './cpu.mjs'
 
 const SLUICE = new URL('../packages/cli/bin/sluice.js', import.meta.url).pathname
 const BARE = new URL('./bare-server.mjs', import.meta.url).pathname
+/** After half of it, a question still costs a fifth more than in the end. */
+const WARM_UPS = 2
 const ANYWHERE = '127.0.0.1:0'
 const QUIET = ['--http', ANYWHERE, '--admin', ANYWHERE, '--log-level', 'silent']
 
@@ -85,10 +87,10 @@ export async function measured(pid, lines, count, ask, each = 1) {
     }
     await Promise.all(Array.from({ length: lines }, worker))
   }
-  await asked(count)
+  await asked(WARM_UPS * count)
   waits.length = 0
   const [cpu, time, first] = [cpuOf(pid), performance.now(), next]
-  await asked(2 * count)
+  await asked((WARM_UPS + 1) * count)
   const questions = (next - first) * each
   const us = (cpuOf(pid) - cpu) / questions
   const rate = (questions / (performance.now() - time)) * 1_000
