@@ -18,8 +18,8 @@ export function cpuOf(pid) {
   return sum / 1_000
 }
 
-const WARM_UP = { us: 250_000, calls: 20_000 }
-const RUN_US = 50_000
+const WARM_UP = { us: 200_000, calls: 20_000 }
+const RUN_US = 30_000
 const RUNS = 5
 
 /** Nanoseconds for a call, once it is compiled: the median of some runs. */

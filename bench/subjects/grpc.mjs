@@ -7,7 +7,7 @@ import { definitions, serviceOf } from '../../packages/service/dist/grpc/definit
 import { measured, served, waitsOf } from '../served.mjs'
 
 const SERVICE = 'envoy.service.ratelimit.v3.RateLimitService'
-const CALLS = 8_000
+const CALLS = 4_000
 const RULES =
   'domain: edge\ndescriptors:\n  - { key: remote_address, rate_limit: { unit: hour, requests_per_unit: 1000000 } }\n'
 const RIVALS = ['sluice serve', '@grpc/grpc-js']

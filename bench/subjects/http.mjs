@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { Pool } from 'undici'
 import { measured, served, waitsOf } from '../served.mjs'
 
-const REQUESTS = 10_000
+const REQUESTS = 8_000
 const RIVALS = ['sluice serve', 'fastify', 'node:http']
 const rules = (limit) =>
   `domain: shop\nlimits:\n  - name: login\n    when: { method: POST, path: /login }\n    key: [ip]\n    limit: ${limit}/hour\n`

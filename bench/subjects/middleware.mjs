@@ -6,7 +6,7 @@ import { Pool } from 'undici'
 import { quantile } from '../rounds.mjs'
 
 const CONNECTIONS = 32
-const REQUESTS = 250 * CONNECTIONS
+const REQUESTS = 200 * CONNECTIONS
 const WARM_UPS = 2
 const ROUNDS = 3
 
