@@ -46,6 +46,11 @@ let found = false
 
 for (const name of names.length > 0 ? names : SUBJECTS) {
   const subject = await importOf(name)
+  const scenarios = Object.entries(subject.scenarios).filter(([title]) =>
+    title.includes(options.scenario ?? ''),
+  )
+  if (scenarios.length === 0) continue
+  found = true
   let end
   try {
     end = await subject.start?.()
@@ -54,9 +59,7 @@ for (const name of names.length > 0 ? names : SUBJECTS) {
     continue
   }
   const tables = []
-  for (const [scenario, { unit, candidates }] of Object.entries(subject.scenarios)) {
-    if (!scenario.includes(options.scenario ?? '')) continue
-    found = true
+  for (const [scenario, { unit, candidates }] of scenarios) {
     const rows = await measured(name, scenario, candidates)
     tables.push({ scenario, unit, rows })
     print(`${name}: ${scenario}`, unit, rows)
