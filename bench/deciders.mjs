@@ -39,7 +39,7 @@ export function decideWith(candidate, shape = {}) {
 }
 
 async function sluice(candidate, count, { limit, period }) {
-  const { createLimiter } = await import('@sluice/limiter')
+  const { createLimiter, MemoryStore, turnClock } = await import('@sluice/limiter')
   const algorithm = ALGORITHMS.find((known) => candidate.includes(known)) ?? 'gcra'
   const policyOf = (i) => {
     if (limit !== undefined) return { algorithm, limit, period }
@@ -57,7 +57,10 @@ async function sluice(candidate, count, { limit, period }) {
       for (let i = 0; i < 50_000; i++) limiter[method](`k${i % 100}`)
     }
   }
-  const limiter = createLimiter({ policies: Object.fromEntries(range(count, (i) => [`p${i}`, policyOf(i)])) })
+  const limiter = createLimiter({
+    policies: Object.fromEntries(range(count, (i) => [`p${i}`, policyOf(i)])),
+    ...(candidate.includes('once a turn') && { store: new MemoryStore({ clock: turnClock() }) }),
+  })
   return { decide: method === 'allow' ? (key) => limiter.allow(key) : (key) => limiter.check(key) }
 }
 

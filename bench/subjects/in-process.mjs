@@ -16,12 +16,13 @@ const SINGLE = 100_000
 const MILLION = 1_000_000
 
 const OURS = ['sluice check', 'sluice allow']
+const ONCE_A_TURN = OURS.map((name) => `${name}, clock read once a turn`)
 const ALL = [...OURS, ...LIBRARIES, 'string alone']
 const several = (n) =>
   [...OURS, 'express-rate-limit', 'rate-limiter-flexible'].map((name) => `${name}, ${n} limits`)
 
 export const scenarios = {
-  'hot key': { unit: 'ns', candidates: [...ALL, 'C'] },
+  'hot key': { unit: 'ns', candidates: [...ALL, ...ONCE_A_TURN, 'C'] },
   '1 M keys uniform': { unit: 'ns', candidates: [...ALL, 'C'] },
   '1 M keys Zipf': { unit: 'ns', candidates: ALL },
   'denied, one key': { unit: 'ns', candidates: ALL },

@@ -50,9 +50,9 @@ describe('the algorithm suite', () => {
     expect(complaints('gcra', strict)[0]).toMatch(/were admitted within \d+ units, where \d+ may be/)
   })
 
-  it('finds out what read and answer say otherwise than the functions beside them', () => {
+  it('finds out what read, answer and decide say otherwise than the functions beside them', () => {
     const plan = planOf({ algorithm: 'gcra', limit: 10, period: '1s' })
-    const { read, answer } = plan.algorithm
+    const { read, answer, decide } = plan.algorithm
     const decideBy = (own: Partial<Algorithm>): unknown => {
       const state = stateUnderTest({ ...plan, algorithm: { ...plan.algorithm, ...own } })
       return [4, 6, 9].map((cost) => state.decide(1_000_000, cost, cost).allowed)
@@ -78,6 +78,15 @@ describe('the algorithm suite', () => {
         answer(own, reading, cost, charges) {
           answer!(own, { ...reading }, cost, charges)
         },
+      },
+      { decide: (own, reading, at, cost, peek) => decide!(own, reading, at, cost, peek, false) },
+      {
+        decide: (own, reading, at, cost, _peek, isStated) => decide!(own, reading, at, cost, true, isStated),
+      },
+      { decide: (own, reading, at, cost, peek) => !decide!(own, reading, at, cost, peek, true) },
+      {
+        decide: (own, reading, at, cost, peek, isStated) =>
+          decide!(own, reading, at + 1, cost, peek, isStated),
       },
     ] as readonly Partial<Algorithm>[]
     for (const own of wrong) expect(() => decideBy(own)).toThrow(/read/)

@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { monotonicClock, wallClock } from './clock.ts'
+import { monotonicClock, turnClock, wallClock } from './clock.ts'
+import { createLimiter } from './limiter.ts'
+import { MemoryStore } from './stores/memory.ts'
+import { FakeClock } from './testing.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -9,6 +12,41 @@ describe('the monotonic clock', () => {
     const before = clock.now()
     vi.spyOn(Date, 'now').mockReturnValue(0)
     expect(clock.now()).toBeGreaterThanOrEqual(before)
+  })
+})
+
+describe('a clock that is read once a turn', () => {
+  const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+  it('stands still within a turn, also after promises, and goes on in the next', async () => {
+    const read = new FakeClock()
+    const clock = turnClock(read)
+    const before = clock.now()
+    read.advance(5)
+    await Promise.resolve()
+    expect(clock.now()).toBe(before)
+    await nextTurn()
+    expect(clock.now()).toBe(before + 5_000)
+  })
+
+  it('makes decisions of one turn at one instant: none admits more, and no wait is too short', async () => {
+    const read = new FakeClock()
+    const policies = { p: { algorithm: 'gcra', limit: 10, period: '1s', burst: 1 } } as const
+    const limiter = createLimiter({ store: new MemoryStore({ clock: turnClock(read) }), policies })
+    expect(limiter.allow('a')).toBe(true)
+    read.advance(99)
+    expect(limiter.check('a')).toMatchObject({ allowed: false, retryAfterMs: 100 })
+    await nextTurn()
+    expect(limiter.check('a')).toMatchObject({ allowed: false, retryAfterMs: 1 })
+    read.advance(1)
+    await nextTurn()
+    expect(limiter.allow('a')).toBe(true)
+  })
+
+  it('reads the monotonic clock where none is given', async () => {
+    const clock = turnClock()
+    expect(Math.abs(clock.now() - monotonicClock().now())).toBeLessThan(60_000_000)
+    await nextTurn()
   })
 })
 

@@ -1,4 +1,4 @@
-export { type Clock, monotonicClock } from './clock.ts'
+export { type Clock, monotonicClock, turnClock } from './clock.ts'
 export type { AlgorithmName, Policy } from './core/decide/algorithms.ts'
 export type { CostByName } from './core/decide/cost.ts'
 export type { Decision, PolicyFigures } from './core/decide/decision.ts'

@@ -1,10 +1,11 @@
 import { type Clock, clockCheck, monotonicClock } from '../clock.ts'
+import type { Plan } from '../core/decide/algorithm.ts'
 import type { Decision } from '../core/decide/decision.ts'
 import { chargeInstant, type Figures, figuresFrom, instantOf, inUnits } from '../core/decide/figures.ts'
 import { answerState, readState } from '../core/decide/one-call.ts'
 import { canRefuse } from '../core/decide/role.ts'
 import type { Rule } from '../core/decide/rule.ts'
-import { block, correct, NO_CELLS, run } from '../core/decide/run.ts'
+import { block, correct, run } from '../core/decide/run.ts'
 import { ShortDecisions } from '../core/decide/short-decision.ts'
 import { checkOptions, type OptionFields, objectOf, wholeFrom } from '../core/options.ts'
 import { byteCheck, byteCount } from './memory/byte-count.ts'
@@ -88,8 +89,7 @@ export class MemoryStore implements Store<false> {
     const slots = this.#states.slots(rules.length)
     if (rules.length === 1) {
       const slot = slots[0]!
-      this.#read(rules[0]!, key, cost, at, 0, slot)
-      this.#answer(rules[0]!, key, cost, !peek, 0, 0, slot)
+      this.#decideOne(rules[0]!, key, cost, at, peek, true, slot)
       return this.#decisions.ofOne(rules, slot, key, cost, peek, at)
     }
     let allowed = true
@@ -105,6 +105,7 @@ export class MemoryStore implements Store<false> {
   admits(rules: readonly Rule[], key: string, cost: number): boolean {
     const at = this.#now()
     const slots = this.#states.slots(rules.length)
+    if (rules.length === 1) return this.#decideOne(rules[0]!, key, cost, at, false, false, slots[0]!)
     for (let i = 0; i < rules.length; i++) {
       this.#read(rules[i]!, key, cost, at, 0, slots[i]!)
       if (!slots[i]!.allowed && rules[i]!.role === 'enforce') return false
@@ -172,6 +173,33 @@ export class MemoryStore implements Store<false> {
     return instants === undefined ? { allowed, at, figures } : { allowed, at, figures, instants }
   }
 
+  /**
+   * Of one rule, by one call of its algorithm where the key has a state in its place. What a decision states is in the
+   * slot only where that `isStated`.
+   * @returns whether the cost fits
+   */
+  #decideOne(
+    rule: Rule,
+    key: string,
+    cost: number,
+    at: number,
+    peek: boolean,
+    isStated: boolean,
+    slot: MemorySlot,
+  ): boolean {
+    const { plan, namespace } = rule
+    this.#states.find(namespace, plan, key, at, slot, 0)
+    if (slot.isInPlace && plan.unit === 1 && plan.algorithm.decide !== undefined) {
+      const allowed = plan.algorithm.decide(plan, slot, at, cost, peek, isStated)
+      if (allowed && !peek) slot.table!.keep(slot)
+      return allowed
+    }
+    this.#readFound(plan, cost, at, 0, slot)
+    if (isStated) this.#answer(rule, key, cost, !peek, 0, 0, slot)
+    else if (slot.allowed && cost > 0) this.#charge(rule, key, cost, slot)
+    return slot.allowed
+  }
+
   #read(
     { plan, namespace }: Rule,
     key: string,
@@ -181,6 +209,10 @@ export class MemoryStore implements Store<false> {
     slot: MemorySlot,
   ): void {
     this.#states.find(namespace, plan, key, at, slot, phase)
+    this.#readFound(plan, cost, at, phase, slot)
+  }
+
+  #readFound(plan: Plan, cost: number, at: number, phase: number, slot: MemorySlot): void {
     const used = instantOf(slot.cells, slot.offset, at)
     slot.ticks = used - phase
     slot.last = inUnits(plan, slot.cells[slot.offset]! - phase)
@@ -213,13 +245,8 @@ export class MemoryStore implements Store<false> {
   }
 
   #makeRoom({ plan, namespace }: Rule, key: string, phase: number, slot: MemorySlot): void {
-    const { cells, version } = slot
-    const table = slot.table!
-    const isFound = cells !== NO_CELLS && version === table.version
-    const isOwn = isFound && plan.size > 0 && cells !== table.overflow
-    // Where phases are kept, the key's may be another one now.
-    const isInPlace = isOwn && phase === 0 && !slot.segment!.form.hasPhases
-    if (!isInPlace) this.#states.place(namespace, plan, key, slot.ticks + phase, slot)
+    if (!slot.isInPlace || phase !== 0 || slot.version !== slot.table!.version)
+      this.#states.place(namespace, plan, key, slot.ticks + phase, slot)
   }
 }
 

@@ -155,4 +155,18 @@ export interface Algorithm<P extends Plan = Plan, O extends Options = Options> e
   read?(plan: P, reading: Reading, cost: number): void
   /** After `read`: takes `cost` where it `charges`, also from `left`, and writes the waits. */
   answer?(plan: P, reading: Reading & Waits, cost: number, charges: boolean): void
+  /**
+   * Both in one call, and the instants with them, for one limit in a plan whose unit is 1: takes `cost` where it fits,
+   * unless it is a `peek`, and writes what a decision states only where that `isStated`. For algorithms that do not queue.
+   * @param at the clock's reading, in microseconds
+   * @returns whether the cost fits
+   */
+  decide?(
+    plan: P,
+    reading: Reading & Waits,
+    at: number,
+    cost: number,
+    peek: boolean,
+    isStated: boolean,
+  ): boolean
 }

@@ -91,7 +91,25 @@ export function decisionOf(steps: readonly Step[], outcome: Outcome, peek: boole
   const bound = boundOf(steps, figures, allowed)
   const own = bound < 0 ? UNLIMITED : figures[bound]!
   const name = bound < 0 ? '' : steps[bound]!.rule.name
-  const decision = new DecisionRecord(name, own, allowed, delayMs, degraded, { steps, outcome, peek, bound })
+  const { limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs } = own
+  const decision = new DecisionRecord(
+    name,
+    allowed,
+    limit,
+    remaining,
+    retryAfterMs,
+    moreAfterMs,
+    resetAfterMs,
+    delayMs,
+    degraded,
+    { steps, outcome, peek, bound },
+    undefined,
+    '',
+    0,
+    peek,
+    0,
+    undefined,
+  )
   if (low && allowed) decision.priority = 'low'
   if (own.blocked) decision.blocked = true
   return decision
@@ -130,7 +148,21 @@ export interface DecisionParts {
   corrected?: readonly CorrectedCharge[] | undefined
 }
 
-/** A class with declared fields (see ARCHITECTURE.md, "Shaped for the engine"). */
+/** Makes the parts of a decision that was made without them, of what it was asked with. */
+export type PartsMaker = (
+  decision: Decision,
+  rules: readonly Rule[],
+  key: string,
+  cost: number,
+  peek: boolean,
+  at: number,
+  kept: readonly number[] | undefined,
+) => DecisionParts
+
+/**
+ * A class with declared fields (see ARCHITECTURE.md, "Shaped for the engine"). It is not extended: V8 makes an object of a
+ * derived class in two calls that it does not inline.
+ */
 export class DecisionRecord implements Decision {
   declare readonly allowed: boolean
   declare readonly policy: string
@@ -143,7 +175,13 @@ export class DecisionRecord implements Decision {
   declare readonly degraded: boolean
   declare priority?: 'low'
   declare blocked?: true
-  #parts: DecisionParts | undefined
+  #parts: DecisionParts | PartsMaker
+  readonly #rules: readonly Rule[] | undefined
+  readonly #key: string
+  readonly #cost: number
+  readonly #peek: boolean
+  readonly #at: number
+  readonly #kept: readonly number[] | undefined
 
   static {
     // What `console.log` shows. A method with such a name has no declaration that could be written apart.
@@ -151,25 +189,44 @@ export class DecisionRecord implements Decision {
     Object.defineProperty(DecisionRecord.prototype, Symbol.for('nodejs.util.inspect.custom'), { value })
   }
 
-  /** @param own the figures of the policy that decided; they are copied */
+  /**
+   * With the figures of the policy that decided, one by one: an object of them would be one more for each decision.
+   * @param parts or what makes them of the parameters that follow
+   */
   constructor(
     policy: string,
-    own: StatedFigures,
     allowed: boolean,
+    limit: number,
+    remaining: number | null,
+    retryAfterMs: number | null,
+    moreAfterMs: number | null,
+    resetAfterMs: number | null,
     delayMs: number,
     degraded: boolean,
-    parts: DecisionParts | undefined,
+    parts: DecisionParts | PartsMaker,
+    rules: readonly Rule[] | undefined,
+    key: string,
+    cost: number,
+    peek: boolean,
+    at: number,
+    kept: readonly number[] | undefined,
   ) {
     this.allowed = allowed
     this.policy = policy
-    this.limit = own.limit
-    this.remaining = own.remaining
-    this.retryAfterMs = allowed ? 0 : own.retryAfterMs
-    this.moreAfterMs = own.moreAfterMs
-    this.resetAfterMs = own.resetAfterMs
+    this.limit = limit
+    this.remaining = remaining
+    this.retryAfterMs = allowed ? 0 : retryAfterMs
+    this.moreAfterMs = moreAfterMs
+    this.resetAfterMs = resetAfterMs
     this.delayMs = delayMs
     this.degraded = degraded
     this.#parts = parts
+    this.#rules = rules
+    this.#key = key
+    this.#cost = cost
+    this.#peek = peek
+    this.#at = at
+    this.#kept = kept
   }
 
   static receiptOf(decision: Decision): Receipt | undefined {
@@ -190,13 +247,18 @@ export class DecisionRecord implements Decision {
 
   static #partsOf(decision: Decision): DecisionParts | undefined {
     if (typeof decision !== 'object' || decision === null || !(#parts in decision)) return undefined
-    decision.#parts ??= decision.makeParts()
+    const parts = decision.#parts
+    if (typeof parts !== 'function') return parts
+    decision.#parts = parts(
+      decision,
+      decision.#rules!,
+      decision.#key,
+      decision.#cost,
+      decision.#peek,
+      decision.#at,
+      decision.#kept,
+    )
     return decision.#parts
-  }
-
-  /** Where none were given. */
-  protected makeParts(): DecisionParts {
-    throw new TypeError('a decision without parts')
   }
 
   get policies(): readonly PolicyFigures[] {

@@ -145,14 +145,15 @@ export function findWaits(plan: Plan, reading: Readonly<Reading>, cost: number, 
  */
 export function figuresFrom(
   plan: StatePlan,
-  { now, ticks, left, allowed, delay }: Readonly<StatedReading>,
+  reading: Readonly<StatedReading>,
   retry: number,
   more: number,
   reset: number,
   figures: WritableFigures = newFigures(),
 ): WritableFigures {
   const { unit } = plan
-  const into = unit === 1 ? 0 : ticks - now * unit
+  const { left, allowed, delay } = reading
+  const into = intoUnit(reading, unit)
   figures.allowed = allowed
   figures.limit = plan.capacity
   figures.remaining = Math.max(left, 0)
@@ -161,6 +162,11 @@ export function figuresFrom(
   figures.resetAfterMs = inMs(reset, unit, into)
   figures.delayMs = inMs(delay, unit, into) ?? 0
   return figures
+}
+
+/** Microseconds of the first unit of a wait that have passed. */
+export function intoUnit({ ticks, now }: InstantReading, unit: number): number {
+  return unit === 1 ? 0 : ticks - now * unit
 }
 
 /**

@@ -67,9 +67,12 @@ export function keepAmount({ period, unit }: Plan, cells: Cells, cell: number, a
 }
 
 export function remainingLevel(plan: Plan, cells: Cells, offset: number, last: number, now: number): number {
-  const level = levelAt(plan, cells, offset, last, now)
-  const full = plan.capacity * plan.period
-  return level <= full ? floorDiv(full - level, plan.period) : -ceilDiv(level - full, plan.period)
+  return leftBy(plan, levelAt(plan, cells, offset, last, now))
+}
+
+function leftBy({ capacity, period }: Plan, level: number): number {
+  const full = capacity * period
+  return level <= full ? floorDiv(full - level, period) : -ceilDiv(level - full, period)
 }
 
 /** ⌈(level + cost·period − capacity·period) / limit⌉: exact, or never where nothing drains. */
@@ -94,13 +97,51 @@ export function readLevel(plan: Plan, reading: Reading, cost: number): void {
 /** `chargeLevel` of a cost that fits, and the waits of `waitLevel`: the level is computed once. */
 export function answerLevel(plan: Plan, reading: Reading & Waits, cost: number, charges: boolean): void {
   const { cells, offset, last, now } = reading
-  const { capacity, period, limit } = plan
   let level = levelAt(plan, cells, offset, last, now)
   if (charges) {
-    level += cost * period // below the capacity, and so below the ceiling
+    level += cost * plan.period // below the capacity, and so below the ceiling
     keepAmount(plan, cells, offset + 1, level)
     reading.left -= cost
   }
+  keepWaits(plan, reading, cost, level)
+}
+
+/** `readLevel` and `answerLevel` in one call. */
+export function decideLevel(
+  plan: Plan,
+  reading: Reading & Waits,
+  at: number,
+  cost: number,
+  peek: boolean,
+  isStated: boolean,
+): boolean {
+  const { cells, offset } = reading
+  const { capacity, period } = plan
+  const last = cells[offset]!
+  const now = Math.max(at, last)
+  let level = levelAt(plan, cells, offset, last, now)
+  const allowed = cost === 0 || (cost <= capacity && level + cost * period <= capacity * period)
+  if (allowed && !peek && cost > 0) {
+    level += cost * period
+    keepAmount(plan, cells, offset + 1, level)
+    cells[offset] = now
+  }
+  if (!isStated) return allowed
+  reading.ticks = now
+  reading.now = now
+  reading.allowed = allowed
+  reading.delay = 0
+  reading.left = leftBy(plan, level)
+  keepWaits(plan, reading, cost, level)
+  return allowed
+}
+
+function keepWaits(
+  { capacity, period, limit }: Plan,
+  reading: Reading & Waits,
+  cost: number,
+  level: number,
+): void {
   const remaining = Math.max(reading.left, 0)
   const full = remaining >= capacity
   reading.retry = reading.allowed

@@ -1,12 +1,12 @@
 import type { Reading, StatePlan, Waits } from './algorithm.ts'
-import { type Decision, type DecisionParts, DecisionRecord } from './decision.ts'
+import { type Decision, DecisionRecord, type PartsMaker } from './decision.ts'
 import {
   chargeInstant,
   type Figures,
   figuresFrom,
   inMs,
+  intoUnit,
   inUnits,
-  newFigures,
   type StatedReading,
 } from './figures.ts'
 import type { Rule } from './rule.ts'
@@ -24,8 +24,7 @@ const KEPT = 6
  * and figures by rule are made when they are asked for: that saves most of what a decision allocates.
  */
 export class ShortDecisions {
-  /** Those of the rule that decided. Written over by each decision, as are the numbers. */
-  readonly #own = newFigures()
+  /** Written over by each decision. */
   #kept: number[] = []
 
   /** Of one rule, which is enforced. @param at as below */
@@ -38,9 +37,10 @@ export class ShortDecisions {
     at: number,
   ): Decision {
     const { plan } = rules[0]!
-    const own = this.#figuresOf(plan, answer)
-    const instant = chargeInstant(plan, answer)
-    return new ShortDecision(rules, 0, own, own.allowed, own.delayMs, key, cost, peek, at, instant, undefined)
+    const isNow = answer.delay === 0 && answer.ticks === at
+    const kept = isNow ? undefined : this.#keep([answer], 1)
+    const delayMs = answer.delay === 0 ? 0 : delayOf(plan, answer)
+    return recordOf(rules, 0, answer, answer.allowed, delayMs, key, cost, peek, at, kept)
   }
 
   /**
@@ -58,14 +58,9 @@ export class ShortDecisions {
     at: number,
   ): Decision {
     const bound = boundOf(rules, answers, allowed)
-    const own = this.#figuresOf(rules[bound]!.plan, answers[bound]!)
     const delayMs = longestDelay(rules, answers)
     const kept = this.#keep(answers, rules.length)
-    return new ShortDecision(rules, bound, own, allowed, delayMs, key, cost, peek, at, at, kept)
-  }
-
-  #figuresOf(plan: StatePlan, answer: AnsweredState): Figures {
-    return figuresFrom(plan, answer, answer.retry, answer.more, answer.reset, this.#own)
+    return recordOf(rules, bound, answers[bound]!, allowed, delayMs, key, cost, peek, at, kept)
   }
 
   /** A copy of an array that always holds fractional numbers is quicker than an array that grows. */
@@ -88,6 +83,43 @@ export class ShortDecisions {
   }
 }
 
+/** @param kept numbers of each answer; `undefined`: there is one, and it is of `at` and without delay */
+function recordOf(
+  rules: readonly Rule[],
+  bound: number,
+  answer: AnsweredState,
+  allowed: boolean,
+  delayMs: number,
+  key: string,
+  cost: number,
+  peek: boolean,
+  at: number,
+  kept: readonly number[] | undefined,
+): Decision {
+  const { name, plan } = rules[bound]!
+  const { unit, capacity } = plan
+  const { left, retry, more, reset } = answer
+  const into = intoUnit(answer, unit)
+  return new DecisionRecord(
+    name,
+    allowed,
+    capacity,
+    Math.max(left, 0),
+    inMs(retry, unit, into),
+    inMs(more, unit, into),
+    inMs(reset, unit, into),
+    delayMs,
+    false,
+    partsOf,
+    rules,
+    key,
+    cost,
+    peek,
+    at,
+    kept,
+  )
+}
+
 /** As `binding` of combine.ts: the longest wait of those that refuse, else the least remaining; ties go to the first. */
 function boundOf(rules: readonly Rule[], answers: readonly AnsweredState[], allowed: boolean): number {
   let bound = -1
@@ -107,10 +139,6 @@ function boundOf(rules: readonly Rule[], answers: readonly AnsweredState[], allo
   return bound
 }
 
-function intoUnit({ ticks, now }: AnsweredState, unit: number): number {
-  return unit === 1 ? 0 : ticks - now * unit
-}
-
 /** In milliseconds, of the rules that can refuse. */
 function longestDelay(rules: readonly Rule[], answers: readonly AnsweredState[]): number {
   let longest = 0
@@ -118,77 +146,39 @@ function longestDelay(rules: readonly Rule[], answers: readonly AnsweredState[])
     const { plan, role } = rules[i]!
     const answer = answers[i]!
     if (answer.delay === 0 || role !== 'enforce') continue
-    longest = Math.max(longest, inMs(answer.delay, plan.unit, intoUnit(answer, plan.unit)) ?? 0)
+    longest = Math.max(longest, delayOf(plan, answer))
   }
   return longest
 }
 
-/** A class with declared fields (see ARCHITECTURE.md, "Shaped for the engine"). */
-class ShortDecision extends DecisionRecord {
-  readonly #rules: readonly Rule[]
-  readonly #bound: number
-  readonly #key: string
-  readonly #cost: number
-  readonly #peek: boolean
-  readonly #at: number
-  readonly #instant: number
-  readonly #kept: readonly number[] | undefined
-
-  /**
-   * @param instant of the charge by one rule, in microseconds
-   * @param kept what is known of several
-   */
-  constructor(
-    rules: readonly Rule[],
-    bound: number,
-    own: Figures,
-    allowed: boolean,
-    delayMs: number,
-    key: string,
-    cost: number,
-    peek: boolean,
-    at: number,
-    instant: number,
-    kept: readonly number[] | undefined,
-  ) {
-    super(rules[bound]!.name, own, allowed, delayMs, false, undefined)
-    this.#rules = rules
-    this.#bound = bound
-    this.#key = key
-    this.#cost = cost
-    this.#peek = peek
-    this.#at = at
-    this.#instant = instant
-    this.#kept = kept
-  }
-
-  /** Without closures and spreads: whoever states every policy in headers asks for this with each request. */
-  protected override makeParts(): DecisionParts {
-    const rules = this.#rules
-    const at = this.#at
-    const steps: Step[] = new Array(rules.length)
-    const figures: Figures[] = new Array(rules.length)
-    let instants: number[] | undefined
-    for (let i = 0; i < rules.length; i++) {
-      const rule = rules[i]!
-      steps[i] = { rule, key: this.#key, cost: this.#cost }
-      let instant = this.#instant
-      if (this.#kept === undefined) figures[i] = figuresIn(this as Figures)
-      else {
-        const answer = answerIn(this.#kept, i * KEPT, rule.plan)
-        instant = chargeInstant(rule.plan, answer)
-        figures[i] = figuresFrom(rule.plan, answer, answer.retry, answer.more, answer.reset)
-      }
-      if (instant === at) continue
-      instants ??= new Array(rules.length).fill(at)
-      instants[i] = instant
-    }
-    const { allowed } = this
-    const outcome = instants === undefined ? { allowed, at, figures } : { allowed, at, figures, instants }
-    return { steps, outcome, peek: this.#peek, bound: this.#bound }
-  }
+function delayOf({ unit }: StatePlan, answer: AnsweredState): number {
+  return inMs(answer.delay, unit, intoUnit(answer, unit)) ?? 0
 }
 
+/** Without closures and spreads: whoever states every policy in headers asks for this with each request. */
+const partsOf: PartsMaker = (decision, rules, key, cost, peek, at, kept) => {
+  const steps: Step[] = new Array(rules.length)
+  const figures: Figures[] = new Array(rules.length)
+  let instants: number[] | undefined
+  for (let i = 0; i < rules.length; i++) {
+    const rule = rules[i]!
+    steps[i] = { rule, key, cost }
+    if (kept === undefined) {
+      figures[i] = figuresIn(decision as Figures)
+      continue
+    }
+    const answer = answerIn(kept, i * KEPT, rule.plan)
+    figures[i] = figuresFrom(rule.plan, answer, answer.retry, answer.more, answer.reset)
+    const instant = chargeInstant(rule.plan, answer)
+    if (instant === at) continue
+    instants ??= new Array(rules.length).fill(at)
+    instants[i] = instant
+  }
+  const { allowed, policy } = decision
+  const bound = rules.findIndex(({ name }) => name === policy)
+  const outcome = instants === undefined ? { allowed, at, figures } : { allowed, at, figures, instants }
+  return { steps, outcome, peek, bound }
+}
 function figuresIn(own: Figures): Figures {
   const { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs } = own
   return { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs }

@@ -60,6 +60,7 @@ export class FixedStates implements StateTable, SlotOwner {
     slot.table = this
     slot.cells = NO_CELLS
     slot.offset = 0
+    slot.isInPlace = false
     if (table.count === 0 && this.overflow === undefined) return
     const print = this.#print
     print.of(key)
@@ -121,6 +122,7 @@ export class FixedStates implements StateTable, SlotOwner {
     slot.version = version
     slot.segment = segment
     slot.at = at
+    slot.isInPlace = !segment.form.hasPhases // the key's phase may be another one now
     if (segment.form.packedBy === 0) {
       slot.cells = segment.cells
       slot.offset = segment.offset(at)

@@ -67,6 +67,7 @@ export class GrowingStates implements StateTable, SlotOwner {
     print.of(key)
     slot.table = this
     slot.offset = 0
+    slot.isInPlace = false
     slot.segment = undefined
     if (this.#table.find(print.high, print.low)) this.#point(slot)
     else slot.cells = this.#sharedRun(now) ?? NO_CELLS

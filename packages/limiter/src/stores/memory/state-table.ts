@@ -20,6 +20,8 @@ export class MemorySlot implements Slot, Waits {
   readonly copies: Cells[] = []
   cells: Cells = NO_CELLS
   offset = 0
+  /** Whether `cells` are the key's own, and a charge without a phase may be written there. */
+  isInPlace = false
   last = 0
   now = 0
   ticks = 0

@@ -37,6 +37,28 @@ export const fixedWindow: Algorithm<Plan, NoOptions> = {
     }
     keepOneWait(plan, reading, cost, plan.period - remainder(now, plan.period))
   },
+  decide(plan, reading, at, cost, peek, isStated) {
+    const { cells, offset } = reading
+    const { capacity, period } = plan
+    const last = cells[offset]!
+    const now = Math.max(at, last)
+    const gone = remainder(now, period)
+    let left = capacity - (last >= now - gone ? cells[offset + 1]! : 0)
+    const allowed = cost === 0 || cost <= left
+    if (allowed && !peek && cost > 0) {
+      left -= cost
+      cells[offset + 1] = capacity - left
+      cells[offset] = now
+    }
+    if (!isStated) return allowed
+    reading.ticks = now
+    reading.now = now
+    reading.allowed = allowed
+    reading.delay = 0
+    reading.left = left
+    keepOneWait(plan, reading, cost, period - gone)
+    return allowed
+  },
   refund(plan, cells, offset, last, _now, cost, charged) {
     const opened = last - remainder(last, plan.period)
     if (charged >= opened) cells[offset + 1] = Math.max(0, cells[offset + 1]! - cost)

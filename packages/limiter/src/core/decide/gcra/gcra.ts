@@ -4,6 +4,7 @@ import {
   type BucketOptions,
   bucketOptions,
   chargeLevel,
+  decideLevel,
   levelPlan,
   readLevel,
   refundLevel,
@@ -29,4 +30,5 @@ export const gcra: Algorithm<Plan, BucketOptions> = {
   refund: refundLevel,
   read: readLevel,
   answer: answerLevel,
+  decide: decideLevel,
 }

@@ -1,4 +1,4 @@
-import type { Algorithm, Cells, Plan } from '../algorithm.ts'
+import type { Algorithm, Cells, Plan, Reading, Waits } from '../algorithm.ts'
 import { NEVER } from '../figures.ts'
 import { ceilDiv, floorDiv, MAX, remainder, unitFor, wholeNumber } from '../integers.ts'
 import { keepLeft } from '../one-call.ts'
@@ -81,7 +81,6 @@ export const slidingWindowCounter: Algorithm<CounterPlan, CounterOptions> = {
   },
   answer(plan, reading, cost, charges) {
     const { cells, offset, last, now } = reading
-    const { capacity } = plan
     const prev = previous(plan, cells, offset, last, now)
     let cur = current(plan, cells, offset, last, now)
     if (charges) {
@@ -90,13 +89,48 @@ export const slidingWindowCounter: Algorithm<CounterPlan, CounterOptions> = {
       cells[offset + 2] = cur
       reading.left -= cost
     }
-    const remaining = Math.max(reading.left, 0)
-    const full = remaining >= capacity
-    const elapsed = remainder(now, plan.period)
-    reading.retry = reading.allowed ? 0 : cost > capacity ? NEVER : waitWith(plan, prev, cur, elapsed, cost)
-    reading.more = full ? NEVER : waitWith(plan, prev, cur, elapsed, remaining + 1)
-    reading.reset = full ? 0 : waitWith(plan, prev, cur, elapsed, capacity)
+    keepWaits(plan, reading, cost, prev, cur)
   },
+  decide(plan, reading, at, cost, peek, isStated) {
+    const { cells, offset } = reading
+    const last = cells[offset]!
+    const now = Math.max(at, last)
+    const prev = previous(plan, cells, offset, last, now)
+    let cur = current(plan, cells, offset, last, now)
+    let left = plan.capacity - carried(plan, prev, now) - cur
+    const allowed = cost === 0 || cost <= left
+    if (allowed && !peek && cost > 0) {
+      cur += cost
+      left -= cost
+      cells[offset] = now
+      cells[offset + 1] = prev
+      cells[offset + 2] = cur
+    }
+    if (!isStated) return allowed
+    reading.ticks = now
+    reading.now = now
+    reading.allowed = allowed
+    reading.delay = 0
+    reading.left = left
+    keepWaits(plan, reading, cost, prev, cur)
+    return allowed
+  },
+}
+
+function keepWaits(
+  plan: CounterPlan,
+  reading: Reading & Waits,
+  cost: number,
+  prev: number,
+  cur: number,
+): void {
+  const { capacity } = plan
+  const remaining = Math.max(reading.left, 0)
+  const full = remaining >= capacity
+  const elapsed = remainder(reading.now, plan.period)
+  reading.retry = reading.allowed ? 0 : cost > capacity ? NEVER : waitWith(plan, prev, cur, elapsed, cost)
+  reading.more = full ? NEVER : waitWith(plan, prev, cur, elapsed, remaining + 1)
+  reading.reset = full ? 0 : waitWith(plan, prev, cur, elapsed, capacity)
 }
 
 /** Units of time until `cost` fits, `elapsed` after the window began. */

@@ -4,6 +4,7 @@ import {
   type BucketOptions,
   burst,
   chargeLevel,
+  decideLevel,
   levelPlan,
   readLevel,
   refundLevel,
@@ -42,4 +43,5 @@ export const tokenBucket: Algorithm<Plan, TokenBucketOptions> = {
   refund: refundLevel,
   read: readLevel,
   answer: answerLevel,
+  decide: decideLevel,
 }
