@@ -81,7 +81,7 @@ export interface Limiter<
   /** Decides, and charges every policy if all admit. */
   check(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<DecisionBy<Name, Async>, Async>
   /**
-   * As `check`, for who needs no figures: whether the cost was admitted, and charged. In process it allocates nothing,
+   * As `check`, for who needs no figures: whether the cost was admitted, and charged. In process it makes no object,
    * and takes about half the time.
    */
   allow(key: KeyOf<Field>, options?: CostOption<Name>): MaybePromise<boolean, Async>

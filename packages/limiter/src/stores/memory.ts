@@ -92,6 +92,17 @@ export class MemoryStore implements Store<false> {
       this.#decideOne(rules[0]!, key, cost, at, peek, true, slot)
       return this.#decisions.ofOne(rules, slot, key, cost, peek, at)
     }
+    return this.#decideSeveral(rules, key, cost, at, peek, slots)
+  }
+
+  #decideSeveral(
+    rules: readonly Rule[],
+    key: string,
+    cost: number,
+    at: number,
+    peek: boolean,
+    slots: readonly MemorySlot[],
+  ): Decision {
     let allowed = true
     for (let i = 0; i < rules.length; i++) {
       this.#read(rules[i]!, key, cost, at, 0, slots[i]!)
@@ -105,7 +116,18 @@ export class MemoryStore implements Store<false> {
   admits(rules: readonly Rule[], key: string, cost: number): boolean {
     const at = this.#now()
     const slots = this.#states.slots(rules.length)
-    if (rules.length === 1) return this.#decideOne(rules[0]!, key, cost, at, false, false, slots[0]!)
+    return rules.length === 1
+      ? this.#decideOne(rules[0]!, key, cost, at, false, false, slots[0]!)
+      : this.#admitsSeveral(rules, key, cost, at, slots)
+  }
+
+  #admitsSeveral(
+    rules: readonly Rule[],
+    key: string,
+    cost: number,
+    at: number,
+    slots: readonly MemorySlot[],
+  ): boolean {
     for (let i = 0; i < rules.length; i++) {
       this.#read(rules[i]!, key, cost, at, 0, slots[i]!)
       if (!slots[i]!.allowed && rules[i]!.role === 'enforce') return false
