@@ -21,7 +21,7 @@ const BUDGETS = {
       ],
       '. : createLimiter': [25_800, { '': ['createLimiter'] }],
       'stores/memory: MemoryStore': [13_100, { 'stores/memory': ['MemoryStore'] }],
-      'stores/redis: RedisStore': [29_400, { 'stores/redis': ['RedisStore'] }],
+      'stores/redis: RedisStore': [29_700, { 'stores/redis': ['RedisStore'] }],
       'queue: createQueue': [8_000, { queue: ['createQueue'] }],
       'pipeline: createPipeline': [21_500, { pipeline: ['createPipeline'] }],
       'adapters/hono: rateLimit': [49_000, { 'adapters/hono': ['rateLimit'] }],
