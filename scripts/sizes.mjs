@@ -21,7 +21,7 @@ const BUDGETS = {
       ],
       '. : createLimiter': [26_400, { '': ['createLimiter'] }],
       'stores/memory: MemoryStore': [13_300, { 'stores/memory': ['MemoryStore'] }],
-      'stores/redis: RedisStore': [29_700, { 'stores/redis': ['RedisStore'] }],
+      'stores/redis: RedisStore': [30_000, { 'stores/redis': ['RedisStore'] }],
       'queue: createQueue': [8_000, { queue: ['createQueue'] }],
       'pipeline: createPipeline': [22_000, { pipeline: ['createPipeline'] }],
       'adapters/hono: rateLimit': [49_500, { 'adapters/hono': ['rateLimit'] }],

@@ -54,6 +54,28 @@ if charged > p.capacity * p.period and amountOf(p, c[2], c[3]) > most then
 end
 c[2], c[3] = partsOf(p, charged)
 return taken`,
+  // As `readLevel` and `answerLevel`. For whole numbers below 2^53, (a - a % b) / b is floor(a / b) without a call.
+  once: {
+    shared: ['level'],
+    read: `
+local rest, most = c[3], p.ceiling * p.period
+if rest < 0 then rest = 0 end
+level = c[2] * p.period + (p.unit == 1 and rest or ceilDiv(rest, p.unit))
+if level > most then level = most end
+local drained, full = (now - last) * p.limit, p.capacity * p.period
+level = drained >= level and 0 or level - drained
+if level <= full then
+  local free = full - level
+  left = (free - free % p.period) / p.period
+else
+  left = -ceilDiv(level - full, p.period)
+end`,
+    charge: `
+level = level + cost * p.period
+local rest = level % p.period
+c[2], c[3] = (level - rest) / p.period, rest * p.unit
+pause = p.limit == 0 and huge or ceilDiv(level, p.limit)`,
+  },
   refund: `
 local given = refundable(p, now, cost, charged)
 if given > 0 then lower(p, c, given) end`,

@@ -25,9 +25,24 @@ export interface Twin {
   readonly idle?: string
   /** True where a charge needs a window and none of `p` holds `now`: then nothing may be charged. */
   readonly noWindow?: string
+  /** A special form of the bodies for straight scripts. */
+  readonly once?: OnceBodies | undefined
   /** Integers beyond the common ones, and how many: the same for every plan. `now` is in microseconds. */
   readonly extras?: (plan: Plan, now: number) => readonly number[]
   readonly extraCount?: number
+}
+
+/**
+ * `remaining`, and `charge` of a cost that fits with the wait until the state equals none after it, as statements that compute
+ * once what those bodies each compute anew: a sixth to a fifth fewer instructions of the server for a decision.
+ */
+export interface OnceBodies {
+  /** The names of what `read` makes beside `left`, for `charge`. */
+  readonly shared: readonly string[]
+  /** Makes `left` of `last` and `now`. */
+  readonly read: string
+  /** Charges `cost`, which is above 0 and at most `left`, and makes `pause`. */
+  readonly charge: string
 }
 
 /** What each body is a function of. */

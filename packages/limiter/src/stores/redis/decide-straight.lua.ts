@@ -1,7 +1,7 @@
 import type { Role } from '../../core/decide/role.ts'
 import type { Twin } from '../../core/decide/twin.ts'
 import { tillLua, tillTextLua } from './figures.lua.ts'
-import { cellNames, inlined, planNames, straight, straightFunctions } from './straight.ts'
+import { cellNames, inlined, inlinedOnce, planNames, straight, straightFunctions } from './straight.ts'
 
 /** A rule's part in a straight script: its twin keeps cells. */
 export interface StraightStep {
@@ -91,6 +91,7 @@ function textOf({ twin, role, words }: StraightStep, n: number, peek: boolean): 
   const form = `'<${'d'.repeat(names.length)}'`
   const hasUnit = words === undefined || words[3] !== '1'
   const isCharged = role === 'enforce' ? `cost${n} > 0` : `ok${n} and cost${n} > 0`
+  const { once } = twin
   const own = (text: string): string => straight(text, twin, n)
   return {
     names: `local ${cells}
@@ -113,10 +114,10 @@ ${
     : `  local last${n}, instant${n} = c${n}_1 - phase${n}, at < c${n}_1 and c${n}_1 or at
   local now${n} = instant${n} - phase${n}
   ${hasUnit ? own(`if p.unit > 1 then last${n}, now${n} = floor(last${n} / p.unit), floor(now${n} / p.unit) end`) : ''}
-  local left${n}
+  local ${['left', ...(once?.shared ?? [])].map((name) => `${name}${n}`).join(', ')}
   do
     local last, now = last${n}, now${n}
-    ${inlined(twin, 'remaining', `left${n}`, n)}
+    ${once === undefined ? inlined(twin, 'remaining', `left${n}`, n) : inlinedOnce(twin, 'read', n)}
   end
   local ok${n} = cost${n} == 0 or cost${n} <= left${n}
 `
@@ -125,9 +126,7 @@ ${
     charge: `
     if ${isCharged} then
       local last, now, cost, phase, pause = last${n}, now${n}, cost${n}, phase${n}
-      ${inlined(twin, 'charge', 'pause', n)}
-      c${n}_1, last, cost = instant${n}, now, ${own('p.capacity')}
-      ${inlined(twin, twin.idle === undefined ? 'wait' : 'idle', 'pause', n)}
+      ${once === undefined ? chargedLua(twin, n) : `${inlinedOnce(twin, 'charge', n)}\n      c${n}_1 = instant${n}`}
       ${own(tillLua)}
       if till ~= lastTill then lastTill, tillText = till, ${tillTextLua} end
       if tills then
@@ -138,4 +137,11 @@ ${
     end
 `,
   }
+}
+
+/** Charges, and makes `pause`, the wait until the state equals none. */
+function chargedLua(twin: Twin, n: number): string {
+  return `${inlined(twin, 'charge', 'pause', n)}
+      c${n}_1, last, cost = instant${n}, now, ${straight('p.capacity', twin, n)}
+      ${inlined(twin, twin.idle === undefined ? 'wait' : 'idle', 'pause', n)}`
 }

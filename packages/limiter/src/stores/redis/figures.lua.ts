@@ -5,7 +5,9 @@
 export const timeLua = `
 local args, clock = ARGV, call('TIME')
 clock = clock[1] * 1000000 + clock[2]
-local at = args[1] == '' and clock or args[1] + 0`
+local at = args[1] == '' and clock or args[1] + 0
+-- When a state may be dropped at the earliest, in ms.
+local soonest = floor(clock / 1000) + 1`
 
 /**
  * Makes `till` of `now`, `pause` and `phase`: when a state may be dropped, in ms since the epoch: never early, and where
@@ -13,11 +15,9 @@ local at = args[1] == '' and clock or args[1] + 0`
  * day.
  */
 export const tillLua = `
-local till = floor(clock / 1000)
-if at ~= clock then
-  till = till + 86400000
-else
-  local soonest, latest = till + 1, till + 3155760000000
+local till = soonest + 86399999
+if at == clock then
+  local latest = soonest + 3155759999999
   till = (now + pause) * p.unit + phase
   till = till < MAX and ceilDiv(till, 1000) or latest
   if till > latest then till = latest elseif till < soonest then till = soonest end

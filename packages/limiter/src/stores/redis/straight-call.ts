@@ -103,7 +103,8 @@ export class StraightCalls {
   of(form: StraightForm, requests: readonly StepsRequest[]): StraightCall {
     const { script, sizes, isTimed } = form
     const command = ['EVALSHA', script.sha, '']
-    const known = new Map<string, number>()
+    // By the place of the step: no two of a form share a state. A name is longer than its key, and would have to be hashed.
+    const known = sizes.map(() => new Map<string, number>())
     const keys: number[] = []
     const starts: number[] = []
     const places: number[] = []
@@ -114,12 +115,11 @@ export class StraightCalls {
       const { steps } = requests[r]!
       for (let i = 0; i < steps.length; i++) {
         const { rule, key, cost, phase = 0 } = steps[i]!
-        const name = this.#names.state(rule, key)
-        let k = known.get(name)
+        let k = known[i]!.get(key)
         if (k === undefined) {
           k = starts.push(length)
-          known.set(name, k)
-          command.push(name)
+          known[i]!.set(key, k)
+          command.push(this.#names.state(rule, key))
           length += sizes[i]!
         } else isListed = true
         keys.push(k)

@@ -30,13 +30,17 @@ afterAll(async () => {
   await server.stop()
 })
 
+/** Where algorithm and period are the same, so is the state: one policy leaves what another would not hold. */
 const POLICIES: readonly Policy[] = [
   { algorithm: 'token-bucket', limit: 7, period: '3s', burst: 9 },
+  { algorithm: 'token-bucket', limit: 3, period: '3s', burst: 20 },
+  { algorithm: 'token-bucket', limit: 0, period: '3s', burst: 50 },
   { algorithm: 'gcra', limit: 86_400_000, period: '1d' },
   { algorithm: 'gcra', limit: 3, period: '1s' },
   { algorithm: 'leaky-bucket', limit: 7, period: '3s', burst: 10 },
   { algorithm: 'token-bucket', refill: 'interval', limit: 5, period: '2s', burst: 13 },
   { algorithm: 'fixed-window', limit: 10, period: '5s' },
+  { algorithm: 'fixed-window', limit: 25, period: '5s' },
   { algorithm: 'fixed-window', limit: 2 ** 53 - 1, period: '1us' },
   { algorithm: 'fixed-window', limit: 9, period: { calendar: 'day', zone: 'Africa/Cairo' } },
   { algorithm: 'fixed-window', limit: 30, period: { calendar: 'week' } },
@@ -52,7 +56,7 @@ const ROLES: readonly RuleOptions[] = [
 
 /** Rules in every role of each policy: so that states are shared, and lists of them repeat. */
 const RULES = POLICIES.flatMap((policy, i) =>
-  ROLES.map((role) => ruleOf(`${i}`, `${i}`, planOf(policy), role)),
+  ROLES.map((role) => ruleOf(`${i}`, 'shared', planOf(policy), role)),
 )
 
 const cost = fc.oneof(fc.constant(1), fc.constant(1), fc.nat(12), fc.constant(2 ** 53 - 1))

@@ -75,6 +75,13 @@ export function inlined(twin: Twin, name: DecideBody, into: string, step: number
   return straight(numbered(`repeat\n${body}\nuntil true`, twin.locals ?? '', step), twin, step)
 }
 
+/** The part of a twin that shares what it computes with another: the names of that have the step's number after them. */
+export function inlinedOnce(twin: Twin, name: 'read' | 'charge', step: number): string {
+  const { shared, [name]: text } = twin.once!
+  const names = new RegExp(`(?<![.\\w])(?:${['left', ...shared].join('|')})\\b`, 'g')
+  return straight(text.replace(names, `$&${step}`), twin, step)
+}
+
 /** Puts the step's number after the names of the functions that `functions` has, wherever `text` names them. */
 function numbered(text: string, functions: string, step: number): string {
   const names = [...functions.matchAll(/^local function (\w+)/gm)].map(([, name]) => name)

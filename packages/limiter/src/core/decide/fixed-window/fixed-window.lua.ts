@@ -14,6 +14,16 @@ return p.period - fmod(now, p.period)`,
   charge: `
 local count = used(p, c, last, now)
 c[2] = count + min(cost, max(0, p.ceiling - count))`,
+  once: {
+    shared: ['into', 'count'],
+    read: `
+into = fmod(now, p.period)
+count = last >= now - into and c[2] or 0
+left = p.capacity - count`,
+    charge: `
+c[2] = count + cost
+pause = p.period - into`,
+  },
   refund: `
 if charged >= last - fmod(last, p.period) then c[2] = max(0, c[2] - cost) end`,
 }

@@ -3,6 +3,7 @@ import type { Twin } from '../twin.ts'
 
 export const leakyBucketTwin: Twin = {
   ...levelTwin,
+  once: undefined,
   size: 7,
   locals: `${levelTwin.locals}
 local function chargeLevel(p, c, last, now, cost)
