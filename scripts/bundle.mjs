@@ -13,6 +13,8 @@ const SOURCE = /(['"]\.[^'"]*)\.ts(['"])/g
 /** Of declarations, which nobody edits. */
 const INDENT = /^ +/gm
 const PAGES = 'packages/dashboard/src'
+/** In what is made of a package, not installed beside it. Of zod 95 modules would be loaded; they are a tenth of the start of a service. */
+const BUNDLED = /^zod(?:\/|$)/
 
 /** No subpaths: programs of threads and of the command line, and what scripts/settings.mjs and bench/ import. */
 const PROGRAMS = {
@@ -38,7 +40,7 @@ function modulesOf(home, names, platform) {
   return rolldown({
     cwd: resolve(home),
     input: Object.fromEntries(names.map((name) => [name, `./src/${name}.ts`])),
-    external: (id) => !/^[./]/.test(id),
+    external: (id) => !/^[./]/.test(id) && !BUNDLED.test(id),
     platform,
   })
 }

@@ -1,10 +1,10 @@
 import type { Descriptor, Limit, NetworkLimit } from '@sluice/limiter/rules'
-import { z } from 'zod'
+import type { z } from 'zod'
+import { frameSchema } from './file-schema.ts'
 import type { Placed } from './lint/placed.ts'
 import type { LoadOptions } from './load-options.ts'
 import type { FileProblem } from './problem.ts'
 import { descriptorOf, descriptorSchema } from './rules/descriptors.ts'
-import { mapOf, type Word, word } from './rules/fields.ts'
 import { problemsOf } from './rules/issues.ts'
 import { limitOf, limitSchema } from './rules/limits.ts'
 import { networkLimitOf, networkLimitSchema } from './rules/network.ts'
@@ -23,44 +23,6 @@ export interface RuleFile {
   /** The names that stand in its two lists, also those of rules that are wrong otherwise. */
   readonly names: { readonly limits: readonly string[]; readonly descriptors: readonly string[] }
   readonly problems: readonly FileProblem[]
-}
-
-/** As requests may name it. */
-const domainName: z.ZodType<Word> = word.refine(
-  (domain) => /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u.test(String(domain)),
-  { error: 'must be 1 to 256 characters, without control characters' },
-)
-
-/** What a file holds. {@link readRuleFile} goes through the lists item by item, so that one mistake hides no other. */
-export const fileSchema: z.ZodType<unknown> = fileOf(limitSchema, descriptorSchema, networkLimitSchema)
-const frameSchema = fileOf(z.unknown(), z.unknown(), z.unknown())
-
-function fileOf<L, D, N>(
-  limit: z.ZodType<L>,
-  descriptor: z.ZodType<D>,
-  network: z.ZodType<N>,
-): z.ZodType<Frame<L, D, N>> {
-  return mapOf({
-    domain: domainName.describe('Namespace of the rules; callers name it.'),
-    limits: z.array(limit).min(1).describe('Named limits over the attributes of requests.').exactOptional(),
-    descriptors: z
-      .array(descriptor)
-      .nullable()
-      .describe('Limits in envoyproxy/ratelimit’s format.')
-      .exactOptional(),
-    network: z
-      .array(network)
-      .min(1)
-      .describe('Limits for a firewall, by port and address: exported, not decided by the service.')
-      .exactOptional(),
-  })
-}
-
-interface Frame<L, D, N> {
-  readonly domain: Word
-  readonly limits?: readonly L[]
-  readonly descriptors?: readonly D[] | null
-  readonly network?: readonly N[]
 }
 
 /** @throws RulebookError where the file cannot be taken apart; other mistakes are in `problems`, in file order */
