@@ -8,6 +8,7 @@ import { descriptorOf, descriptorSchema } from './rules/descriptors.ts'
 import { problemsOf } from './rules/issues.ts'
 import { limitOf, limitSchema } from './rules/limits.ts'
 import { networkLimitOf, networkLimitSchema } from './rules/network.ts'
+import { plainDescriptor, plainLimit } from './rules/plain-rules.ts'
 import { restOf } from './rules/rest.ts'
 import { parse } from './syntax/parse.ts'
 import { type FileSource, nodeAt, type Path, problemAt, type Reporter, scalarAt } from './syntax/source.ts'
@@ -36,9 +37,9 @@ export function readRuleFile(text: string, file: string, options: LoadOptions = 
   }
 
   checked(frameSchema, source.root.value, [])
-  const limits = items('limits', limitSchema, limitOf, { name: 'unnamed', key: [], limit: '1000000000/s' })
-  const descriptors = items('descriptors', descriptorSchema, descriptorOf, { key: 'unnamed' })
-  const network = items('network', networkLimitSchema, networkLimitOf, {
+  const limits = items('limits', plainLimit, limitSchema, limitOf, { name: 'unnamed', key: [], limit: '1000000000/s' })
+  const descriptors = items('descriptors', plainDescriptor, descriptorSchema, descriptorOf, { key: 'unnamed' })
+  const network = items('network', undefined, networkLimitSchema, networkLimitOf, {
     name: 'unnamed',
     port: 1,
     key: [],
@@ -72,6 +73,7 @@ export function readRuleFile(text: string, file: string, options: LoadOptions = 
   /** A rule with mistakes is read without the fields that hold them, to find out what else is wrong. */
   function items<T, R>(
     list: string,
+    plain: ((value: unknown) => T | undefined) | undefined,
     schema: z.ZodType<T>,
     make: (written: T, source: FileSource, path: Path, report: Reporter, options: LoadOptions) => R,
     needed: object,
@@ -79,7 +81,8 @@ export function readRuleFile(text: string, file: string, options: LoadOptions = 
     const values = nodeAt(source, [list])?.value
     return (Array.isArray(values) ? values : []).flatMap((value, index) => {
       const path = [list, index]
-      const { data, issues } = checked(schema, value, path)
+      const read = plain?.(value)
+      const { data, issues } = read === undefined ? checked(schema, value, path) : { data: read, issues: [] }
       const rest =
         data === undefined ? restOf(value, issues, needed) : { value: data, cut: new Set<string>() }
       const written = data ?? schema.safeParse(rest.value).data

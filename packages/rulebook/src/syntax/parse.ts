@@ -34,7 +34,7 @@ export function parse(text: string, file: string): ParsedFile {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) report(0, TOO_LARGE)
   refuse()
   const root = plainTree(text) ?? anyTree(text, report, refuse)
-  return { source: { file, root, lines, hints: { left: MOST_HINTS } }, problems }
+  return { source: { file, root, lines, hints: { left: MOST_HINTS }, quotas: new Set() }, problems }
 }
 
 /**

@@ -96,7 +96,8 @@ function narrowest(conditions: readonly (readonly (readonly Filing<Handle>[])[])
   for (const alternatives of conditions) {
     if (alternatives.length === 0) continue
     const chosen = alternatives.map(leastShared)
-    const size = chosen.reduce((sum, { group }) => sum + group.size, 0)
+    let size = 0
+    for (const { group } of chosen) size += group.size
     if (size <= least) [best, least] = [chosen, size]
   }
   return best.map(({ by }) => by)
