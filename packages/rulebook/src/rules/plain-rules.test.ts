@@ -33,7 +33,7 @@ type Fields = Readonly<Record<string, fc.Arbitrary<unknown>>>
 function mapOf(fields: Fields, others: Fields, ...always: string[]): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 30, arbitrary: fc.record(fields, { requiredKeys: always }) },
-    fc.record({ ...fields, ...others, unknown: odd }, { requiredKeys: always }),
+    fc.record({ ...fields, ...others, unknown: odd } as Fields, { requiredKeys: always }),
     odd,
   )
 }

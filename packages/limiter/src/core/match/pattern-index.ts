@@ -22,7 +22,7 @@ export function patternIndex<P extends Pattern>(
   const filings = patterns.map(({ key, value = '*' }) =>
     piecesOf(written(key, value)).map((piece) => groups.filing(piece)),
   )
-  const index = new WildcardIndex()
+  const index = new WildcardIndex<number>()
   for (const [position, own] of filings.entries()) index.file(leastShared(own).by, position) // there is the \0 at least
   return (key, value) => {
     if (patterns.length === 0) return undefined
