@@ -37,8 +37,14 @@ export function readRuleFile(text: string, file: string, options: LoadOptions = 
   }
 
   checked(frameSchema, source.root.value, [])
-  const limits = items('limits', plainLimit, limitSchema, limitOf, { name: 'unnamed', key: [], limit: '1000000000/s' })
-  const descriptors = items('descriptors', plainDescriptor, descriptorSchema, descriptorOf, { key: 'unnamed' })
+  const limits = items('limits', plainLimit, limitSchema, limitOf, {
+    name: 'unnamed',
+    key: [],
+    limit: '1000000000/s',
+  })
+  const descriptors = items('descriptors', plainDescriptor, descriptorSchema, descriptorOf, {
+    key: 'unnamed',
+  })
   const network = items('network', undefined, networkLimitSchema, networkLimitOf, {
     name: 'unnamed',
     port: 1,

@@ -6,7 +6,7 @@ import { type LimitText, RULE_NAME } from './limits.ts'
 import { parseQuota } from './quota.ts'
 import { parseHeaderName, parseHost, parseMethod, parsePath, parseRange } from './when.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+type Written = Readonly<Record<string, unknown>>
 type Parse = (text: string) => string
 
 /** What has other fields than are read here, or a mistake in them. */
@@ -87,9 +87,9 @@ function unlessUnusual<T>(read: () => T): T | undefined {
   }
 }
 
-function fieldsOf(value: unknown): Fields {
+function fieldsOf(value: unknown): Written {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw UNUSUAL
-  return value as Fields
+  return value as Written
 }
 
 function hasAny(fields: object): boolean {
