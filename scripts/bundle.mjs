@@ -3,7 +3,7 @@
 // are compressed, and their types are written once, as CommonJS, which both kinds of modules can import.
 // And the pages: the dashboard, in what the package observe holds, and the report, in what the package lab holds.
 //   node scripts/bundle.mjs (after `tsc -b`, which writes declarations to build/)
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { publishedPackages } from './api/entries.mjs'
@@ -13,6 +13,8 @@ const SOURCE = /(['"]\.[^'"]*)\.ts(['"])/g
 /** Of declarations, which nobody edits. */
 const INDENT = /^ +/gm
 const PAGES = 'packages/dashboard/src'
+/** Part of what is made of a package, with its licence, not installed beside it: zod's modules are a tenth of a service's start. */
+const BUNDLED = /^zod(?:\/|$)/
 
 /** No subpaths: programs of threads and of the command line, and what scripts/settings.mjs and bench/ import. */
 const PROGRAMS = {
@@ -31,6 +33,7 @@ await Promise.all(
     writeTypes(home, names, commonJs)
   }),
 )
+copyFileSync('node_modules/zod/LICENSE', 'packages/rulebook/dist/LICENSE-zod.txt')
 await bundleDashboard()
 await bundleReport()
 
@@ -38,7 +41,7 @@ function modulesOf(home, names, platform) {
   return rolldown({
     cwd: resolve(home),
     input: Object.fromEntries(names.map((name) => [name, `./src/${name}.ts`])),
-    external: (id) => !/^[./]/.test(id),
+    external: (id) => !/^[./]/.test(id) && !BUNDLED.test(id),
     platform,
   })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fileSchema } from './rule-file.ts'
+import { fileSchema } from './file-schema.ts'
 
 /**
  * The JSON Schema (draft 7) of a rulebook file, for editors. It knows every field, but not all that loading checks.

@@ -1,13 +1,14 @@
 import type { Descriptor, Limit, NetworkLimit } from '@sluice/limiter/rules'
-import { z } from 'zod'
+import type { z } from 'zod'
+import { frameSchema } from './file-schema.ts'
 import type { Placed } from './lint/placed.ts'
 import type { LoadOptions } from './load-options.ts'
 import type { FileProblem } from './problem.ts'
 import { descriptorOf, descriptorSchema } from './rules/descriptors.ts'
-import { mapOf, type Word, word } from './rules/fields.ts'
 import { problemsOf } from './rules/issues.ts'
 import { limitOf, limitSchema } from './rules/limits.ts'
 import { networkLimitOf, networkLimitSchema } from './rules/network.ts'
+import { plainDescriptor, plainLimit } from './rules/plain-rules.ts'
 import { restOf } from './rules/rest.ts'
 import { parse } from './syntax/parse.ts'
 import { type FileSource, nodeAt, type Path, problemAt, type Reporter, scalarAt } from './syntax/source.ts'
@@ -25,44 +26,6 @@ export interface RuleFile {
   readonly problems: readonly FileProblem[]
 }
 
-/** As requests may name it. */
-const domainName: z.ZodType<Word> = word.refine(
-  (domain) => /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u.test(String(domain)),
-  { error: 'must be 1 to 256 characters, without control characters' },
-)
-
-/** What a file holds. {@link readRuleFile} goes through the lists item by item, so that one mistake hides no other. */
-export const fileSchema: z.ZodType<unknown> = fileOf(limitSchema, descriptorSchema, networkLimitSchema)
-const frameSchema = fileOf(z.unknown(), z.unknown(), z.unknown())
-
-function fileOf<L, D, N>(
-  limit: z.ZodType<L>,
-  descriptor: z.ZodType<D>,
-  network: z.ZodType<N>,
-): z.ZodType<Frame<L, D, N>> {
-  return mapOf({
-    domain: domainName.describe('Namespace of the rules; callers name it.'),
-    limits: z.array(limit).min(1).describe('Named limits over the attributes of requests.').exactOptional(),
-    descriptors: z
-      .array(descriptor)
-      .nullable()
-      .describe('Limits in envoyproxy/ratelimit’s format.')
-      .exactOptional(),
-    network: z
-      .array(network)
-      .min(1)
-      .describe('Limits for a firewall, by port and address: exported, not decided by the service.')
-      .exactOptional(),
-  })
-}
-
-interface Frame<L, D, N> {
-  readonly domain: Word
-  readonly limits?: readonly L[]
-  readonly descriptors?: readonly D[] | null
-  readonly network?: readonly N[]
-}
-
 /** @throws RulebookError where the file cannot be taken apart; other mistakes are in `problems`, in file order */
 export function readRuleFile(text: string, file: string, options: LoadOptions = {}): RuleFile {
   const { source, problems: found } = parse(text, file)
@@ -74,9 +37,15 @@ export function readRuleFile(text: string, file: string, options: LoadOptions = 
   }
 
   checked(frameSchema, source.root.value, [])
-  const limits = items('limits', limitSchema, limitOf, { name: 'unnamed', key: [], limit: '1000000000/s' })
-  const descriptors = items('descriptors', descriptorSchema, descriptorOf, { key: 'unnamed' })
-  const network = items('network', networkLimitSchema, networkLimitOf, {
+  const limits = items('limits', plainLimit, limitSchema, limitOf, {
+    name: 'unnamed',
+    key: [],
+    limit: '1000000000/s',
+  })
+  const descriptors = items('descriptors', plainDescriptor, descriptorSchema, descriptorOf, {
+    key: 'unnamed',
+  })
+  const network = items('network', undefined, networkLimitSchema, networkLimitOf, {
     name: 'unnamed',
     port: 1,
     key: [],
@@ -110,6 +79,7 @@ export function readRuleFile(text: string, file: string, options: LoadOptions = 
   /** A rule with mistakes is read without the fields that hold them, to find out what else is wrong. */
   function items<T, R>(
     list: string,
+    plain: ((value: unknown) => T | undefined) | undefined,
     schema: z.ZodType<T>,
     make: (written: T, source: FileSource, path: Path, report: Reporter, options: LoadOptions) => R,
     needed: object,
@@ -117,7 +87,8 @@ export function readRuleFile(text: string, file: string, options: LoadOptions = 
     const values = nodeAt(source, [list])?.value
     return (Array.isArray(values) ? values : []).flatMap((value, index) => {
       const path = [list, index]
-      const { data, issues } = checked(schema, value, path)
+      const read = plain?.(value)
+      const { data, issues } = read === undefined ? checked(schema, value, path) : { data: read, issues: [] }
       const rest =
         data === undefined ? restOf(value, issues, needed) : { value: data, cut: new Set<string>() }
       const written = data ?? schema.safeParse(rest.value).data

@@ -5,7 +5,6 @@ import type { Values } from '../command.ts'
 import type { Io } from '../io.ts'
 import { readSecret } from '../secrets.ts'
 import { UsageError } from '../usage-error.ts'
-import { readConfig } from './config-file.ts'
 import { givenByEnvoyRatelimit } from './envoy-environment.ts'
 import type { ServeOption, ServeOptionRows, ServeSettings, SettingsPart } from './option-row.ts'
 import { type Given, type GivenText, givenByFlags, givenByVariables } from './sources.ts'
@@ -36,7 +35,11 @@ export async function readSettings(
   const flags = givenByFlags(values, operands, rows)
   const variables = givenByVariables(io.env, rows)
   const config = flags('config') ?? variables('config')
-  const sources = [flags, variables, ...(config ? [await readConfig(config[0]!.text, rows, io)] : [])]
+  const sources = [flags, variables]
+  if (config !== undefined) {
+    const { readConfig } = await import('./config-file.ts') // most have no file, and need not load what reads YAML
+    sources.push(await readConfig(config[0]!.text, rows, io))
+  }
   const readsTheirs = sources.map((source) => source('envoy-ratelimit')).find((given) => given !== undefined)
   if (readsTheirs?.[0]?.text === 'true') sources.push(givenByEnvoyRatelimit(io))
   const parts: { name: string; from: string | undefined; part: SettingsPart }[] = []

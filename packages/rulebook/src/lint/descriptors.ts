@@ -1,5 +1,5 @@
 import type { Descriptor } from '@sluice/limiter/rules'
-import { unassignable, wildcard } from '@sluice/limiter/rules'
+import { patternIndex, unassignable, wildcard } from '@sluice/limiter/rules'
 import { quoted } from '../mistake.ts'
 import type { FileProblem } from '../problem.ts'
 import { type Placed, placeOf, problemIn } from './placed.ts'
@@ -79,20 +79,22 @@ function lintLevel(siblings: readonly LintNode[], trail: string): FileProblem[] 
   return [...problems, ...unreachable(unique), ...below]
 }
 
-/** Patterns are tried in file order, and before a key alone: what an earlier one covers is never reached. */
+/**
+ * Patterns are tried in file order, and before a key alone: what an earlier one covers is never reached. A pattern covers
+ * all that another matches when it matches that one's text: no literal of its own holds a `*`.
+ */
 function unreachable(siblings: readonly LintNode[]): FileProblem[] {
   const patterns = siblings.filter(({ rule }) => isPattern(rule))
+  if (patterns.length === 0) return []
   const keys = siblings.filter(({ rule }) => rule.value === undefined && !isPattern(rule))
-  const earlier: { label: string; covers: (rule: Descriptor) => boolean }[] = []
+  const covering = patternIndex(patterns.map(({ rule }) => ({ rule, ...rule, fits: fitting(rule) })))
   const problems: FileProblem[] = []
   for (const node of [...patterns, ...keys]) {
-    const label = descriptorLabel(node.rule)
-    const before = earlier.find(({ covers }) => covers(node.rule))
-    if (isPattern(node.rule)) earlier.push({ label, covers: coverage(node.rule) })
-    if (before === undefined) continue
-    const field = node.rule.value === undefined ? 'key' : 'value'
-    const message = `${quoted(label)} is never reached: ${quoted(before.label)} matches all that it does`
-    problems.push(problemIn(node, [field], message))
+    const { key, value } = node.rule
+    const before = covering(key, value ?? '*')?.rule // a pattern covers itself
+    if (before === undefined || before === node.rule) continue
+    const message = `${quoted(descriptorLabel(node.rule))} is never reached: ${quoted(descriptorLabel(before))} matches all that it does`
+    problems.push(problemIn(node, [value === undefined ? 'key' : 'value'], message))
   }
   return problems
 }
@@ -101,12 +103,9 @@ function isPattern(rule: Descriptor): boolean {
   return descriptorLabel(rule).includes('*')
 }
 
-/** A pattern matches all that another does when it matches that one's text: no literal of its own holds a `*`. */
-function coverage({ key, value }: Descriptor): (other: Descriptor) => boolean {
-  const coversKey = wildcard(key)
-  const coversValue = value === undefined ? () => true : wildcard(value)
-  const isAny = value === undefined || /^\*+$/.test(value)
-  return (other) => coversKey(other.key) && (other.value === undefined ? isAny : coversValue(other.value))
+function fitting({ key, value = '*' }: Descriptor): (key: string, value: string) => boolean {
+  const [ownKey, ownValue] = [wildcard(key), wildcard(value)]
+  return (otherKey, otherValue) => ownKey(otherKey) && ownValue(otherValue)
 }
 
 function descriptorLabel({ key, value }: Descriptor): string {

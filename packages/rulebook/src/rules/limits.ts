@@ -29,9 +29,11 @@ export interface LimitText extends OptionsText {
   readonly replaces?: readonly string[]
 }
 
+export const RULE_NAME: RegExp = /^[ -~]{1,64}$/
+
 export const ruleName: z.ZodType<string> = z
   .string()
-  .regex(/^[ -~]{1,64}$/, { error: 'must be 1 to 64 printable ASCII characters' })
+  .regex(RULE_NAME, { error: 'must be 1 to 64 printable ASCII characters' })
 
 const ownFields = {
   limit: quota.describe('Units per period, such as 100/hour.'),
@@ -103,7 +105,7 @@ export function limitOf(written: LimitText, source: FileSource, path: Path, repo
   const { exempt = [], overrides = [], replaces = [], anchor } = written
   const options = optionsOf(written, 'token-bucket')
   const units = typeof cost === 'number' ? cost : 0
-  const finish = quotaReader({ options, anchor, cost: units, base: path }, report)
+  const finish = quotaReader({ options, anchor, cost: units, source, base: path }, report)
   checkCallers(written, path, report)
   for (const error of assignErrors({ ...options, cost, key })) {
     report([...path, ...(error.path ?? [])], error.message)

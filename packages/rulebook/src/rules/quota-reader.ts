@@ -3,7 +3,7 @@ import { ruleErrors } from '@sluice/limiter/decide'
 import type { ConfigError } from '@sluice/limiter/errors'
 import { algorithmSettingsOf, type LimitOptions, type Quota, ruleOptionsOf } from '@sluice/limiter/rules'
 import { asFieldError, FieldError } from '../mistake.ts'
-import type { Path, Reporter } from '../syntax/source.ts'
+import type { FileSource, Path, Reporter } from '../syntax/source.ts'
 import { anchored } from './quota.ts'
 
 /** A rule as far as its quotas are concerned. */
@@ -12,6 +12,7 @@ export interface QuotaRule {
   readonly anchor?: string | undefined
   /** What each request takes, where that is known. */
   readonly cost?: number
+  readonly source: FileSource
   /** The map that holds the options. */
   readonly base: Path
 }
@@ -26,11 +27,21 @@ const FILE_FIELDS: Readonly<Record<string, string>> = { onLimit: 'on_limit', pre
  * Reads a rule's quotas, one by one: puts the anchor in, and reports all that no rule can be made of, each mistake
  * once: at the option that is wrong, or at the quota.
  */
-export function quotaReader({ options, anchor, cost = 0, base }: QuotaRule, report: Reporter): QuotaReader {
-  const reportOnce = once(report)
+export function quotaReader(
+  { options, anchor, cost = 0, source, base }: QuotaRule,
+  report: Reporter,
+): QuotaReader {
+  const reported = new Set<string>()
+  const reportOnce: Reporter = (at, message, extra) => {
+    const id = `${at.join('/')} ${message}`
+    if (!reported.has(id)) report(at, message, extra)
+    reported.add(id)
+  }
   return (written, path, ownBase = path) => {
     const quota =
       anchor === undefined ? written : withAnchor(written, anchor, [...base, 'anchor'], reportOnce)
+    const id = JSON.stringify([options, quota, cost])
+    if (source.quotas.has(id)) return quota
     const policy = { ...algorithmSettingsOf(options), ...quota } as Policy
     const wrong = optionErrors(policy)
     for (const error of wrong) {
@@ -48,6 +59,7 @@ export function quotaReader({ options, anchor, cost = 0, base }: QuotaRule, repo
     if (capacity > 0 && options.prefetch !== undefined && options.prefetch > capacity) {
       reportOnce([...base, 'lease'], `a lease of ${options.prefetch} never fits into ${capacity}`)
     }
+    if (reported.size === 0) source.quotas.add(id)
     return quota
   }
 }
@@ -63,16 +75,6 @@ function without(policy: Policy, errors: readonly ConfigError[]): Policy {
   if (errors.length === 0) return policy
   const wrong = errors.map(({ path }) => path?.[0])
   return Object.fromEntries(Object.entries(policy).filter(([name]) => !wrong.includes(name))) as Policy
-}
-
-/** Several quotas of one rule find the same mistake in its options. */
-function once(report: Reporter): Reporter {
-  const reported = new Set<string>()
-  return (path, message, extra) => {
-    const id = `${path.join('/')} ${message}`
-    if (!reported.has(id)) report(path, message, extra)
-    reported.add(id)
-  }
 }
 
 function withAnchor(quota: Quota, anchor: string, path: Path, report: Reporter): Quota {

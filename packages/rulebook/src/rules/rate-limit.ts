@@ -86,7 +86,7 @@ export function rateLimitOf(
     }
     return model
   }
-  const finish = quotaReader({ options, anchor, base: path }, report)
+  const finish = quotaReader({ options, anchor, source, base: path }, report)
   const period = periodOf(written, unit, path, report, load)
   if (period === undefined) return model
   return {

@@ -65,19 +65,19 @@ function byLowerName(written: Headers, context: z.RefinementCtx): Headers {
 }
 
 /** A method's name, in capitals. @throws Mistake */
-function parseMethod(text: string): string {
+export function parseMethod(text: string): string {
   if (!/^[A-Za-z][A-Za-z-]*$/.test(text)) throw new FieldError(`${quoted(text)} is not a method, such as GET`)
   return text.toUpperCase()
 }
 
 /** A path's glob, as it stands. @throws Mistake */
-function parsePath(text: string): string {
+export function parsePath(text: string): string {
   asFieldError(() => parseGlob(text))
   return text
 }
 
 /** A host without port, in small letters; a `*` stands for any part of it. @throws Mistake */
-function parseHost(text: string): string {
+export function parseHost(text: string): string {
   const address = /^\[(.+)\]$/.exec(text)?.[1]
   if (address === undefined ? !/^[\w*-]+(?:\.[\w*-]+)*\.?$/.test(text) : !isIPv6(address)) {
     throw new FieldError(`${quoted(text)} is not a host: write its name alone, such as api.example.com`)
@@ -86,7 +86,7 @@ function parseHost(text: string): string {
 }
 
 /** A header's name, in small letters. @throws Mistake */
-function parseHeaderName(text: string): string {
+export function parseHeaderName(text: string): string {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(text)) throw new FieldError(`${quoted(text)} is not the name of a header`)
   return text.toLowerCase()
 }

@@ -1,9 +1,10 @@
-import { Composer, type CST, type Document, Lexer, Parser } from 'yaml'
+import type { CST, Document } from 'yaml'
 import { type FileProblem, RulebookError } from '../problem.ts'
 import { Lines } from './lines.ts'
 import { plainTree } from './plain.ts'
 import type { FileSource } from './source.ts'
 import { MAX_TREE_DEPTH, TreeBuilder, type TreeNode } from './tree.ts'
+import { yaml } from './yaml.ts'
 
 /** UTF-8 bytes that a file may have: 4 MiB, some 50,000 rules. */
 export const MAX_FILE_BYTES: number = 4 * 1_024 * 1_024
@@ -33,7 +34,7 @@ export function parse(text: string, file: string): ParsedFile {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) report(0, TOO_LARGE)
   refuse()
   const root = plainTree(text) ?? anyTree(text, report, refuse)
-  return { source: { file, root, lines, hints: { left: MOST_HINTS } }, problems }
+  return { source: { file, root, lines, hints: { left: MOST_HINTS }, quotas: new Set() }, problems }
 }
 
 /**
@@ -57,6 +58,7 @@ export function anyTree(text: string, report: ReportAt, refuse: () => void): Tre
 }
 
 function compose(text: string, stop: ReportAt): Document.Parsed[] {
+  const { Composer } = yaml()
   // `core` holds even under `%YAML 1.1`; the tree builder finds duplicate keys itself, in linear time.
   const composer = new Composer({ schema: 'core', resolveKnownTags: false, uniqueKeys: false })
   return [...composer.compose(tokensOf(text, stop), true, text.length)]
@@ -69,6 +71,7 @@ type ReportAt = (offset: number, message: string) => void
  * alone would take as long as a hundred files.
  */
 function* tokensOf(text: string, stop: ReportAt): Generator<CST.Token> {
+  const { Lexer, Parser } = yaml()
   const parser = new Parser()
   let lexemes = 0
   for (const lexeme of new Lexer().lex(text)) {

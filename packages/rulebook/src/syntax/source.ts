@@ -14,6 +14,8 @@ export interface FileSource {
   readonly lines: Lines
   /** How many hints may be looked for yet: for each, a name is compared with hundreds. */
   readonly hints: { left: number }
+  /** Quotas, with their rules' options, in which nothing is wrong: thousands of rules have a few. */
+  readonly quotas: Set<string>
 }
 
 /** Notes a problem with the node at a path. */

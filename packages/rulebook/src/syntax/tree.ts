@@ -1,4 +1,5 @@
-import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Scalar, type YAMLMap } from 'yaml'
+import type { Alias, Node, Pair, Scalar, YAMLMap } from 'yaml'
+import { type Yaml, yaml } from './yaml.ts'
 
 /** Levels of nesting, aliases followed. */
 export const MAX_TREE_DEPTH = 100
@@ -26,6 +27,7 @@ export interface TreeNode {
 
 /** Turns YAML into tree nodes: follows aliases and `<<` merges, reports what no rulebook may hold. */
 export class TreeBuilder {
+  readonly #yaml: Yaml = yaml()
   readonly #report: (offset: number, message: string) => void
   readonly #anchors = new Map<string, Node>()
   readonly #open = new Set<Node>()
@@ -39,6 +41,7 @@ export class TreeBuilder {
 
   build(node: Node | null, key?: number): TreeNode {
     const at = node?.range?.[0] ?? key ?? 0
+    const { isAlias, isMap, isScalar, isSeq } = this.#yaml
     this.#nodes += 1
     if (this.#nodes === MAX_NODES) {
       this.outOfBounds = true
@@ -84,11 +87,12 @@ export class TreeBuilder {
   }
 
   #map(map: YAMLMap): Map<PropertyKey, TreeNode> {
+    const { isScalar } = this.#yaml
     const children = new Map<PropertyKey, TreeNode>()
     const merged: Pair[] = []
     for (const pair of map.items) {
       const key = pair.key as Scalar
-      const isMerge = isScalar(key) && key.value === '<<' && key.type === Scalar.PLAIN
+      const isMerge = isScalar(key) && key.value === '<<' && key.type === 'PLAIN'
       if (isMerge) merged.push(pair)
       const name = isMerge ? undefined : this.#name(key, map)
       if (name === undefined) continue
@@ -101,7 +105,7 @@ export class TreeBuilder {
 
   #name(key: Scalar, map: YAMLMap): string | undefined {
     const at = key?.range?.[0] ?? map.range![0]
-    if (!isScalar(key)) this.#report(at, 'a key must be text')
+    if (!this.#yaml.isScalar(key)) this.#report(at, 'a key must be text')
     else if (key.value === '__proto__') this.#report(at, '"__proto__" cannot be a key')
     else if (typeof key.value === 'string') return key.value
     else this.#report(at, `a key must be text, not ${key.source}: put it in quotes`)
@@ -111,7 +115,7 @@ export class TreeBuilder {
   /** `<<: *base` or `<<: [*a, *b]`: keys of the map's own, and of an earlier base, come first. */
   #merge(children: Map<PropertyKey, TreeNode>, pair: Pair): void {
     const value = pair.value as Node | null
-    const bases = isSeq(value) ? (value.items as Node[]) : [value]
+    const bases = this.#yaml.isSeq(value) ? (value.items as Node[]) : [value]
     for (const node of bases) {
       const base = this.build(node)
       if (base.children === undefined || Array.isArray(base.value)) {

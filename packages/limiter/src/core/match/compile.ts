@@ -6,7 +6,7 @@ import type { CompiledDomain, Rules } from './compiled-rules.ts'
 import { compileDescriptors } from './descriptor-tree.ts'
 import { type Domain, domainsCheck, type Limit, limitCheck, networkLimitCheck } from './domain.ts'
 import { type CompiledLimit, compileLimit, type Setting } from './limit.ts'
-import { naming, planner } from './make-rule.ts'
+import { naming, ruleMaker } from './make-rule.ts'
 import { matchRequest } from './match.ts'
 import { atOnce, type Pieces } from './pieces.ts'
 import { indexRules } from './rule-index.ts'
@@ -66,7 +66,7 @@ function* compiling(domains: readonly Domain[], options: CompileOptions): Pieces
     hash: keyedHash(secret),
     foldPaths: !caseSensitivePaths,
     calendarMonths,
-    planFor: planner(),
+    ruleFor: ruleMaker(),
   }
   const compiled = new Map<string, CompiledDomain>()
   for (const domain of domains) {

@@ -10,8 +10,9 @@ import { type PatternPiece, piecesOf } from './wildcard-index.ts'
 /** One condition of a rule, whose alternatives are within it. */
 export interface Condition {
   holds(facts: Facts): boolean
-  /** For explanations: `method is not POST`. */
-  readonly unmet: string
+  /** For explanations: the field, and the values that it may have. */
+  readonly what: string
+  readonly values: readonly string[]
   /** For each alternative, where an index may file the rule; empty where one alternative is met by too much. */
   readonly handles: readonly (readonly Handle[])[]
 }
@@ -71,7 +72,8 @@ function equality(field: RequestField, values: readonly string[]): Condition {
   const wanted = new Set(values)
   return {
     holds: (facts) => wanted.has(field.read(facts) as string),
-    unmet: unmet(field.id, values),
+    what: field.id,
+    values,
     handles: values.map((value) => [{ kind: 'value', field, value }]),
   }
 }
@@ -83,16 +85,17 @@ function hostCondition(hosts: readonly string[]): Condition {
   const patterns = wanted.map(wildcard)
   return {
     holds: ({ host }) => host !== undefined && patterns.some((matches) => matches(host)),
-    unmet: unmet('host', hosts),
+    what: 'host',
+    values: hosts,
     handles: narrowing(wanted.map((host) => likeHandles(HOST, host))),
   }
 }
 
 function pathCondition(globs: readonly Glob[]): Condition {
-  const texts = globs.map(({ text }) => text)
   return {
     holds: (facts) => globs.some((glob) => fits(glob, facts.segments)),
-    unmet: unmet('path', texts),
+    what: 'path',
+    values: globs.map(({ text }) => text),
     handles: narrowing(globs.map(globHandles)),
   }
 }
@@ -126,12 +129,8 @@ function ipCondition(texts: readonly string[]): Condition {
   const trie = cidrTrie(cidrs.map((cidr) => [cidr, true]))
   return {
     holds: ({ address }) => address !== undefined && valuesAt(trie, address).length > 0,
-    unmet: unmet('ip', texts),
+    what: 'ip',
+    values: texts,
     handles: cidrs.map((cidr) => [{ kind: 'ip', cidr }]),
   }
-}
-
-function unmet(what: string, values: readonly string[]): string {
-  const shown = values.slice(0, 5).join(', ') + (values.length > 5 ? ', …' : '')
-  return values.length === 1 ? `${what} is not ${shown}` : `${what} is none of ${shown}`
 }

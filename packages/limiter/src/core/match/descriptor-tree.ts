@@ -5,7 +5,7 @@ import { checkOptions } from '../options.ts'
 import { unassignable } from './assign.ts'
 import { type Descriptor, type DescriptorLimit, descriptorCheck } from './domain.ts'
 import type { Setting } from './limit.ts'
-import { makeRule, naming } from './make-rule.ts'
+import { naming } from './make-rule.ts'
 import { patternIndex } from './pattern-index.ts'
 import type { Pieces } from './pieces.ts'
 import { wildcard } from './wildcard.ts'
@@ -135,7 +135,7 @@ function compiledLimitOf(
   limit: DescriptorLimit,
   path: readonly string[],
   names: readonly string[],
-  { planFor }: Setting,
+  { ruleFor }: Setting,
 ): CompiledDescriptorLimit {
   const { name, unit, quota, unlimited, replaces } = limit
   const labels = path.slice(1)
@@ -157,7 +157,7 @@ function compiledLimitOf(
   const options = shadowMode ? { ...limit, mode: 'shadow' as const } : limit
   const namespace = descriptorNamespace(path[0]!, names)
   const source = { options, name: name ?? printablePath(path), namespace, quota: quotaMode }
-  return { met, replaces, rule: makeRule(source, quota, planFor) }
+  return { met, replaces, rule: ruleFor(source, quota) }
 }
 
 /** Two slashes, which no limit of the other format has. */

@@ -1,4 +1,3 @@
-import { planOf } from '../decide/algorithms.ts'
 import { isCost } from '../decide/cost.ts'
 import type { Step } from '../decide/step.ts'
 import { joinParts, keyPart } from '../identify/key-text.ts'
@@ -231,7 +230,7 @@ function override(
       labels,
     },
     replaces: [],
-    rule: makeRule(source, { limit: requestsPerUnit, period }, planOf),
+    rule: makeRule(source, { limit: requestsPerUnit, period }),
     key,
   }
 }

@@ -1,6 +1,7 @@
 import { Facts } from '../identify/facts.ts'
 import type { Request } from '../request.ts'
 import type { Rules } from './compiled-rules.ts'
+import type { Condition } from './condition.ts'
 import type { DescriptorNode } from './descriptor-tree.ts'
 import { type DescriptorQuery, matchDescriptors, pathThrough } from './descriptors.ts'
 import type { CompiledLimit, RuleMatch } from './limit.ts'
@@ -41,7 +42,7 @@ export function explainRequest(rules: Rules, domainName: string, request: Reques
 
 function resultOf(limit: CompiledLimit, facts: Facts): RuleMatch | string {
   const unmet = limit.conditions.find((condition) => !condition.holds(facts))
-  if (unmet !== undefined) return facts.problem ?? unmet.unmet
+  if (unmet !== undefined) return facts.problem ?? unmetText(unmet)
   const result = limit.match(facts, undefined)
   if (facts.problem !== undefined) return facts.problem
   if ('problem' in result) return result.problem
@@ -82,4 +83,10 @@ function reasonAgainst(path: readonly DescriptorNode[], entries: readonly Entry[
   const next = entries[path.length]
   if (next !== undefined) return `entry ${path.length + 1}, ${labelOf(next)}, meets no rule`
   return path.at(-1)?.limit === undefined ? 'the rules there set no limit' : 'another limit replaces it'
+}
+
+/** `method is not POST` */
+function unmetText({ what, values }: Condition): string {
+  const shown = values.slice(0, 5).join(', ') + (values.length > 5 ? ', …' : '')
+  return values.length === 1 ? `${what} is not ${shown}` : `${what} is none of ${shown}`
 }

@@ -1,3 +1,4 @@
+import { planOf } from '../decide/algorithms.ts'
 import type { Rule } from '../decide/rule.ts'
 import type { Step } from '../decide/step.ts'
 import { ConfigError } from '../errors.ts'
@@ -11,14 +12,14 @@ import { costOf } from './cost.ts'
 import type { Limit, PlanQuota, Quota } from './domain.ts'
 import { fits, type Glob } from './glob.ts'
 import { keyLookup } from './key-lookup.ts'
-import { makeRule, type Planner, stepOf } from './make-rule.ts'
+import { type RuleMaker, stepOf } from './make-rule.ts'
 
 /** What compiling needs to know beside the rule. */
 export interface Setting {
   readonly hash: Hash
   readonly foldPaths: boolean
   readonly calendarMonths: boolean
-  readonly planFor: Planner
+  readonly ruleFor: RuleMaker
 }
 
 /** A limit made ready for matching. */
@@ -113,24 +114,18 @@ interface LimitRules extends Pick<CompiledLimit, 'rule' | 'rules'> {
   readonly ruleFor: (facts: Facts, values: readonly string[], lacking: boolean) => Rule
 }
 
-function rulesOf(limit: Limit, domain: string, parts: readonly Part[], { planFor }: Setting): LimitRules {
+function rulesOf(limit: Limit, domain: string, parts: readonly Part[], setting: Setting): LimitRules {
   const { name } = limit
   const cost = typeof limit.cost === 'number' ? limit.cost : undefined
   const source = { options: limit, name, namespace: namespaceOf(domain, name), cost }
   const rules: Rule[] = []
   const ruleOf = (quota: Quota): Rule => {
-    const rule = makeRule(source, quota, planFor)
+    const rule = setting.ruleFor(source, quota)
     rules.push(rule)
     return rule
   }
   const rule = ruleOf(defaultQuota(limit.limit))
-  const refusing: Rule = {
-    ...rule,
-    plan: planFor(REFUSE_ALL),
-    spread: 0,
-    prefetch: undefined,
-    missingKey: true,
-  }
+  const refusing = limit.onMissingKey === 'deny' ? refusingLike(rule) : undefined
   const override = keyLookup(
     limit.overrides.map(({ match, quota }) => [match, ruleOf(quota)] as const),
     parts,
@@ -140,10 +135,13 @@ function rulesOf(limit: Limit, domain: string, parts: readonly Part[], { planFor
     rule,
     rules,
     ruleFor: (facts, values, lacking) =>
-      lacking && limit.onMissingKey === 'deny'
-        ? refusing
-        : (override?.(facts, values) ?? ofPlan?.(facts) ?? rule),
+      (lacking ? refusing : undefined) ?? override?.(facts, values) ?? ofPlan?.(facts) ?? rule,
   }
+}
+
+/** For requests that lack a part of the key, where the limit refuses them. */
+function refusingLike(rule: Rule): Rule {
+  return { ...rule, plan: planOf(REFUSE_ALL), spread: 0, prefetch: undefined, missingKey: true }
 }
 
 const REFUSE_ALL = { algorithm: 'fixed-window', limit: 0, period: 'second' } as const

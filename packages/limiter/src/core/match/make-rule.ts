@@ -5,19 +5,7 @@ import type { Step } from '../decide/step.ts'
 import { ConfigError, type Position } from '../errors.ts'
 import { hashToUnit } from '../identify/hash-to-unit.ts'
 import type { LimitOptions, Quota } from './domain.ts'
-
-/** Makes plans, equal policies' once. */
-export type Planner = (policy: Policy) => Plan
-
-export function planner(): Planner {
-  const plans = new Map<string, Plan>()
-  return (policy) => {
-    const id = JSON.stringify(policy)
-    const plan = plans.get(id) ?? planOf(policy)
-    plans.set(id, plan)
-    return plan
-  }
-}
+import { made } from './made.ts'
 
 /** What a rule is made of, in whichever format it was written. */
 export interface RuleSource {
@@ -32,20 +20,42 @@ export interface RuleSource {
   readonly cost?: number | undefined
 }
 
+/** Makes the rule of one quota. @throws ConfigError as {@link makeRule} does */
+export type RuleMaker = (source: RuleSource, own: Quota) => Rule
+
+/** Makes rules that are alike but for their names once: of thousands, there are a few. Equal policies have one plan. */
+export function ruleMaker(): RuleMaker {
+  const plans = new Map<string, Plan>()
+  const rules = new Map<string, Rule>()
+  const planFor = (policy: Policy): Plan => made(plans, JSON.stringify(policy), () => planOf(policy))
+  return (source, own) => {
+    const { options, name, namespace, quota, cost } = source
+    const id = JSON.stringify([policyOf(options, own), ruleOptionsOf(options), quota, cost])
+    const like = rules.get(id)
+    if (like !== undefined) return { ...like, name, namespace }
+    const rule = makeRule(source, own, planFor)
+    rules.set(id, rule)
+    return rule
+  }
+}
+
 /**
  * The rule of one quota.
  * @throws ConfigError when the quota cannot be kept, or its options are wrong or contradict each other
  * @example
  * const source = { options, name: 'login', namespace: 'shop/login' }
- * const rule = makeRule(source, { limit: 5, period: '1m' }, planOf)
+ * const rule = makeRule(source, { limit: 5, period: '1m' })
  */
 export function makeRule(
   { options, name, namespace, quota, cost }: RuleSource,
   own: Quota,
-  planFor: Planner,
+  planFor: (policy: Policy) => Plan = planOf,
 ): Rule {
-  const plan = planFor({ ...algorithmSettingsOf(options), ...own })
-  return ruleOf(name, namespace, plan, { ...ruleOptionsOf(options), quota, cost })
+  return ruleOf(name, namespace, planFor(policyOf(options, own)), { ...ruleOptionsOf(options), quota, cost })
+}
+
+function policyOf(options: LimitOptions, own: Quota): Policy {
+  return { ...algorithmSettingsOf(options), ...own }
 }
 
 /**

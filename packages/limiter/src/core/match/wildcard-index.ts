@@ -23,19 +23,19 @@ export function pieceId({ at, text }: PatternPiece): string {
   return `${at} ${text}`
 }
 
-/** Positions filed under a piece of their pattern, found in about the same time however many there are. */
-export class WildcardIndex {
-  readonly #starts = new PieceLists()
-  readonly #ends = new PieceLists()
-  readonly #within = new PieceLists()
+/** What is filed under a piece of its pattern, such as positions, found in about the same time however much there is. */
+export class WildcardIndex<T> {
+  readonly #starts = new PieceLists<T>()
+  readonly #ends = new PieceLists<T>()
+  readonly #within = new PieceLists<T>()
 
-  file({ at, text }: PatternPiece, position: number): void {
+  file({ at, text }: PatternPiece, filed: T): void {
     const lists = at === 'start' ? this.#starts : at === 'end' ? this.#ends : this.#within
-    lists.file(text, position)
+    lists.file(text, filed)
   }
 
-  /** Calls `take` with the positions of each piece that the text has; a list may come twice. */
-  find(text: string, take: (positions: readonly number[]) => void): void {
+  /** Calls `take` with what is filed under each piece that the text has; a list may come twice. */
+  find(text: string, take: (filed: readonly T[]) => void): void {
     for (const length of this.#starts.lengths) this.#starts.take(text.slice(0, length), take)
     for (const length of this.#ends.lengths) {
       if (length <= text.length) this.#ends.take(text.slice(text.length - length), take)
@@ -52,27 +52,27 @@ function* piecesWithin(text: string, lengths: ReadonlySet<number>): Iterable<str
   }
 }
 
-/** Lists of positions by text. */
-class PieceLists {
+/** Lists by text. */
+class PieceLists<T> {
   readonly lengths = new Set<number>()
-  readonly #lists = new Map<string, number[]>()
+  readonly #lists = new Map<string, T[]>()
 
   /** How many texts there are. */
   get size(): number {
     return this.#lists.size
   }
 
-  file(text: string, position: number): void {
+  file(text: string, filed: T): void {
     this.lengths.add(text.length)
-    made(this.#lists, text, (): number[] => []).push(position)
+    made(this.#lists, text, (): T[] => []).push(filed)
   }
 
-  take(text: string, take: (positions: readonly number[]) => void): void {
+  take(text: string, take: (filed: readonly T[]) => void): void {
     const list = this.#lists.get(text)
     if (list !== undefined) take(list)
   }
 
-  takeAll(take: (positions: readonly number[]) => void): void {
+  takeAll(take: (filed: readonly T[]) => void): void {
     for (const list of this.#lists.values()) take(list)
   }
 }
