@@ -78,6 +78,7 @@ export function candidates({ always, fields, paths, ips }: RuleIndex, facts: Fac
   if (ips !== undefined && facts.address !== undefined) add(found, valuesAt(ips, facts.address))
   if (found.length === 0) return always
   add(found, always)
+  if (found.length === 1) return found
   found.sort((a, b) => a - b)
   return found.filter((rule, i) => rule !== found[i - 1])
 }
