@@ -11,6 +11,7 @@ export function checkRoute(app: App, { check, peek, hold }: Operations, bounds: 
     const answered = await (looks ? peek : check)(readQuestion(body, bounds))
     const held = looks ? undefined : hold([answered.decision])
     if (held !== undefined) await held
-    return reply.type(ANSWER_TYPE).send(answerText(answered))
+    reply.type(ANSWER_TYPE)
+    return answerText(answered)
   })
 }

@@ -94,12 +94,13 @@ function withoutSlash(text: string): string {
 }
 
 function keyOf(parts: readonly Part[], values: readonly string[], hash: Hash): string {
-  return joinParts(
-    values.map((value, i) => {
-      if (value === '') return MISSING
-      return parts[i]!.secret ? hashedPart(value, hash) : keyPart(value, hash)
-    }),
-  )
+  if (values.length === 1) return partText(parts[0]!, values[0]!, hash)
+  return joinParts(values.map((value, i) => partText(parts[i]!, value, hash)))
+}
+
+function partText(part: Part, value: string, hash: Hash): string {
+  if (value === '') return MISSING
+  return part.secret ? hashedPart(value, hash) : keyPart(value, hash)
 }
 
 function paramsOf(globs: readonly Glob[], segments: readonly string[]): Params {

@@ -26,7 +26,9 @@ export function matchRequest(rules: Rules, domainName: string, request: Request,
   const { applied, missing, problem } = find(domain, new Facts(request, rules.setting.foldPaths), cost)
   if (problem !== undefined) return unmatched(problem)
   const replaced = replacedBy(applied)
-  return { steps: applied.flatMap(({ limit, step }) => (replaced.has(limit.name) ? [] : [step])), missing }
+  const steps: Step[] = []
+  for (const { limit, step } of applied) if (!replaced.has(limit.name)) steps.push(step)
+  return { steps, missing }
 }
 
 /**
@@ -59,12 +61,20 @@ export function unmatched(problem: string): Matched {
 
 /** Names of the limits that others replace. A rule in shadow mode replaces nothing: it may not lift a limit. */
 export function replacedBy(applied: readonly RuleMatch[]): ReadonlySet<string> {
-  const names = new Set<string>()
+  let names: Set<string> | undefined
   for (const { limit, step } of applied) {
-    if (step.rule.role === 'shadow') continue
+    if (limit.replaces.length === 0 || step.rule.role === 'shadow') continue
+    names ??= new Set()
     for (const name of limit.replaces) names.add(name)
   }
-  return names
+  return names ?? NONE
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function holds({ conditions }: CompiledLimit, facts: Facts): boolean {
+  for (const condition of conditions) if (!condition.holds(facts)) return false
+  return true
 }
 
 function find(domain: CompiledDomain, facts: Facts, cost: number | undefined): Found {
@@ -72,7 +82,7 @@ function find(domain: CompiledDomain, facts: Facts, cost: number | undefined): F
   const missing: string[] = []
   for (const position of candidates(domain.index, facts)) {
     const limit = domain.limits[position]!
-    if (!limit.conditions.every((condition) => condition.holds(facts))) continue
+    if (!holds(limit, facts)) continue
     const result = limit.match(facts, cost)
     if ('problem' in result) return { applied: [], missing, problem: result.problem }
     if (!('skipped' in result)) applied.push(result)

@@ -95,6 +95,7 @@ export function candidates(index: RuleIndex, facts: Facts): readonly number[] {
   collect(index, facts, found)
   if (found.length === 0) return index.always
   add(found, index.always, facts)
+  if (found.length === 1) return found
   found.sort((a, b) => a - b)
   return found.filter((rule, i) => rule !== found[i - 1])
 }
