@@ -1,5 +1,5 @@
 import type { Cells } from '../../core/decide/algorithm.ts'
-import { type Form, SlotSegment, strideOf } from './segment.ts'
+import { type Form, newForm, SlotSegment, strideOf } from './segment.ts'
 import type { Budget } from './state-table.ts'
 
 const SMALLEST = 16
@@ -53,7 +53,7 @@ export class Segments {
     this.#budget = budget
     this.#packedBy = packedBy
     this.#slots = slots
-    this.#form = { size, packedBy: 0, hasPhases: false }
+    this.#form = newForm(size, 0, false)
     this.#spare = new Float64Array(size)
     this.all = [this.#newSegment(SMALLEST)]
     budget.bytes += this.all[0]!.bytes
@@ -81,7 +81,8 @@ export class Segments {
 
   #isMoved(index: number, low: number): boolean {
     if (index !== this.#index) return this.#target > this.#size === index > this.#index
-    return ((low - this.#start) & this.all[index]!.mask) < this.#moved
+    const { mask } = this.all[index]!
+    return (((low & mask) - this.#start) & mask) < this.#moved
   }
 
   /** Whether there is room for so many states; it grows for them, if it may. */
@@ -143,7 +144,7 @@ export class Segments {
 
   /** Makes room for phases in a fingerprint's segment, and in those to come. */
   keepPhases(high: number, low: number): void {
-    this.#form = { ...unpackedOf(this.#form), hasPhases: true }
+    this.#form = newForm(this.#form.size, 0, true)
     const index = this.#indexOf(high, low)
     const { form, mask } = this.all[index]!
     if (!form.hasPhases) this.#rebuild(index, mask + 1, this.#form)
@@ -179,7 +180,7 @@ export class Segments {
     const only = this.all[0]!
     const slots = 2 * (only.mask + 1)
     if (this.#size === 1 && slots >= this.#slots && !this.#form.hasPhases)
-      this.#form = { ...this.#form, packedBy: this.#packedBy }
+      this.#form = newForm(this.#form.size, this.#packedBy, false)
     if (this.#size === 1 && slots <= this.#slots) {
       if (!budget.hasRoom(only.bytes)) return false
       this.#rebuild(0, slots, slots === this.#slots ? this.#form : only.form)
@@ -207,7 +208,7 @@ export class Segments {
     for (const segment of this.all) this.#budget.bytes -= segment!.bytes
     this.#size = 1
     this.#target = 1
-    this.#form = { ...this.#form, packedBy: 0 }
+    this.#form = unpackedOf(this.#form)
     this.all.length = 0
     this.all.push(this.#newSegment(SMALLEST))
     this.#budget.bytes += this.all[0]!.bytes
@@ -295,8 +296,8 @@ function isFull({ count, mask }: SlotSegment): boolean {
   return count + 1 > (mask + 1) * FULLEST
 }
 
-function unpackedOf(form: Form): Form {
-  return { ...form, packedBy: 0 }
+function unpackedOf({ size, hasPhases }: Form): Form {
+  return newForm(size, 0, hasPhases)
 }
 
 function isSame(a: Form, b: Form): boolean {
