@@ -10,7 +10,7 @@ import { type Budget, MemorySlot, type StateTable } from './state-table.ts'
 const SWEEP_EVERY = 16
 /** Places looked at in one go, and then as many again while so many states are found to delete. */
 const LOOKS = 32
-const WORTH_MORE = 8
+const WORTH_MORE = 2
 /** Most in one decision. */
 const MOST_LOOKS = 256
 /** At a cap each decision looks at so many, or saves the looks for later, up to so many, while there is room. */

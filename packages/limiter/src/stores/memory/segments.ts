@@ -135,19 +135,13 @@ export class Segments {
     if (this.#index === (grows ? -1 : this.#size)) this.#finish()
   }
 
-  /** Writes the states of a fingerprint's segment in their algorithm's own form. */
-  unpack(high: number, low: number): void {
+  /** Writes the states of a fingerprint's segment in their algorithm's own form, and with phases, as those to come. */
+  unpack(high: number, low: number, withPhases: boolean): void {
     const index = this.#indexOf(high, low)
     const { form, mask } = this.all[index]!
-    this.#rebuild(index, mask + 1, unpackedOf(form))
-  }
-
-  /** Makes room for phases in a fingerprint's segment, and in those to come. */
-  keepPhases(high: number, low: number): void {
-    this.#form = newForm(this.#form.size, 0, true)
-    const index = this.#indexOf(high, low)
-    const { form, mask } = this.all[index]!
-    if (!form.hasPhases) this.#rebuild(index, mask + 1, this.#form)
+    const own = newForm(form.size, 0, withPhases || form.hasPhases)
+    if (withPhases) this.#form = own
+    this.#rebuild(index, mask + 1, own)
   }
 
   /** Makes it smaller, if it is empty, or much too large for so many states. */

@@ -81,14 +81,11 @@ export class SlotTable {
     if (this.count > this.#peak) this.#peak = this.count
   }
 
-  /** Writes the integers of a state in its segment's form. */
+  /** Writes the integers of a state in its segment's form, or the segment in one in which they can be. */
   write(segment: SlotSegment, slot: number, cells: Cells): void {
     if (segment.fits(cells)) segment.write(slot, cells)
     else {
-      const high = segment.high(slot)
-      const low = segment.low(slot)
-      this.#segments.unpack(high, low)
-      this.find(high, low)
+      this.#unpack(segment, slot, false)
       this.segment.write(this.slot, cells)
     }
     this.#segments.version++
@@ -96,11 +93,7 @@ export class SlotTable {
 
   /** Makes room for phases in the segment found last, and in those to come. */
   keepPhases(): void {
-    const { segment, slot } = this
-    const high = segment.high(slot)
-    const low = segment.low(slot)
-    this.#segments.keepPhases(high, low)
-    this.find(high, low)
+    if (!this.segment.form.hasPhases) this.#unpack(this.segment, this.slot, true)
   }
 
   /** Looks at so many slots, or a few more, and removes what is over; or resizes, where new keys do not. */
@@ -119,6 +112,14 @@ export class SlotTable {
   drop(): void {
     this.#segments.drop()
     this.#budget.keys -= this.count
+  }
+
+  /** The state is at `segment`, `slot` then. */
+  #unpack(segment: SlotSegment, slot: number, withPhases: boolean): void {
+    const high = segment.high(slot)
+    const low = segment.low(slot)
+    this.#segments.unpack(high, low, withPhases)
+    this.find(high, low)
   }
 
   /** Up to the end of the table. @returns how many slots were looked at, at least one */

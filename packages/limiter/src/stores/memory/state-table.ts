@@ -67,8 +67,8 @@ export const OVERFLOW = 1_024
 /** A store of no more keys and bytes than this deletes none: that would save less than it costs. */
 export const KEPT_KEYS = 128
 const KEPT_BYTES = 65_536
-/** A new key brings the next sweep nearer by so many decisions more. */
-export const DUE_BY_KEY = 1
+/** A new key brings the next sweep nearer by so many decisions. */
+export const DUE_BY_KEY = 2
 
 /** What all tables of a store hold together, and may hold. */
 export class Budget {
