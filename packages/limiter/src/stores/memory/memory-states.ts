@@ -7,10 +7,11 @@ import { GrowingStates } from './growing-states.ts'
 import { type Budget, MemorySlot, type StateTable } from './state-table.ts'
 
 /** Decisions from one sweep to the next; new keys bring it nearer. */
-const SWEEP_EVERY = 16
-/** Places looked at in one go, and then as many again while so many states are found to delete. */
-const LOOKS = 32
-const WORTH_MORE = 2
+const SWEEP_EVERY = 8
+/** Places looked at in one go, and then so many at a time while so many states are found to delete. */
+const LOOKS = 16
+const MORE_LOOKS = 64
+const WORTH_MORE = 4
 /** Most in one decision. */
 const MOST_LOOKS = 256
 /** At a cap each decision looks at so many, or saves the looks for later, up to so many, while there is room. */
@@ -93,12 +94,14 @@ export class MemoryStates implements States<MemorySlot> {
     this.#saved = Math.min(MOST_SAVED, this.#saved + LOOKS_FOR_ROOM)
     const { refused } = budget
     budget.refused = false
-    let before: number
-    let looked = 0
-    do {
+    let before = budget.keys
+    let looked = this.#look(LOOKS, at)
+    let isWorthMore = budget.keys < before
+    while (isWorthMore && looked < MOST_LOOKS) {
       before = budget.keys
-      looked += this.#look(LOOKS, at)
-    } while (before - budget.keys >= WORTH_MORE && looked < MOST_LOOKS)
+      looked += this.#look(MORE_LOOKS, at)
+      isWorthMore = before - budget.keys >= WORTH_MORE
+    }
     while ((refused || budget.isFull) && this.#saved > 0) this.#saved -= this.#look(LOOKS, at)
     this.#timer ??= this.#wake(LATER)
   }
