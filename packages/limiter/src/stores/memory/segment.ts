@@ -14,6 +14,11 @@ export interface Form {
   readonly hasPhases: boolean
 }
 
+/** All forms are made here: so all have one shape for the engine, which a copy by `...` has not. */
+export function newForm(size: number, packedBy: number, hasPhases: boolean): Form {
+  return { size, packedBy, hasPhases }
+}
+
 /**
  * Open addressing in one ArrayBuffer, linear probing: a slot is a fingerprint and a state. No object for any key. There
  * is always an empty slot: whoever adds sees to it.
@@ -82,7 +87,7 @@ export class SlotSegment {
     const { mask } = this
     let gap = slot
     for (let next = (gap + 1) & mask; !this.isEmpty(next); next = (next + 1) & mask) {
-      if (((next - this.low(next)) & mask) < ((next - gap) & mask)) continue
+      if (((next - (this.low(next) & mask)) & mask) < ((next - gap) & mask)) continue
       this.#copy(next, gap)
       gap = next
     }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { SlotSegment } from './segment.ts'
+import { Fingerprint } from './fingerprint.ts'
+import { SlotSegment } from './segment.ts'
 import { type SlotOwner, SlotTable } from './slot-table.ts'
 import { Budget } from './state-table.ts'
 
@@ -172,6 +173,31 @@ describe(`a table of segments (SLUICE_SEED=${SEED})`, () => {
     }
     expect(slack).toBeLessThan(1 / 0.66)
     pair.expectAll()
+  })
+
+  it('moves a few states for each new key, never a whole segment of them', () => {
+    const print = new Fingerprint(() => 0.5)
+    const table = new SlotTable(3, PERIOD, new Budget(1e9, 1e12))
+    const { copy } = SlotSegment.prototype
+    let copies = 0
+    SlotSegment.prototype.copy = function (...given): void {
+      copies++
+      copy.apply(this, given)
+    }
+    try {
+      let most = 0
+      for (let key = 0; key < 60_000; key++) {
+        print.of(`key ${key}`)
+        copies = 0
+        if (table.hasRoom()) table.add(print.high, print.low)
+        if (key > 8_192) most = Math.max(most, copies)
+      }
+      expect(table.count).toBe(60_000)
+      expect(most).toBeGreaterThan(0)
+      expect(most).toBeLessThan(1_024)
+    } finally {
+      SlotSegment.prototype.copy = copy
+    }
   })
 
   it('takes no more bytes than it may, and goes on as it is', () => {
