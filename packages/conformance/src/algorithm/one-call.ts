@@ -53,10 +53,10 @@ export function checkOneCall(plan: Plan, decided: Decided): void {
   }
 }
 
-type Answer = Reading & Waits
+type OwnAnswer = Reading & Waits
 
 /** The state as the request found it, not read yet. */
-function unread(plan: Plan, { before, reading }: Decided): Answer {
+function unread(plan: Plan, { before, reading }: Decided): OwnAnswer {
   const offset = plan.size === 0 ? 0 : BEFORE
   const cells = new Float64Array(offset + before.length).fill(7)
   cells.set(before, offset)
@@ -64,7 +64,7 @@ function unread(plan: Plan, { before, reading }: Decided): Answer {
   return { ...reading, ...unset, cells, offset, retry: Number.NaN, more: Number.NaN, reset: Number.NaN }
 }
 
-function checkAnswer(plan: Plan, own: Answer, decided: Decided): void {
+function checkAnswer(plan: Plan, own: OwnAnswer, decided: Decided): void {
   const { reading, figures } = decided
   const ms = (wait: number): number | null =>
     wait === 0
@@ -79,7 +79,7 @@ function checkAnswer(plan: Plan, own: Answer, decided: Decided): void {
   checkState(own, decided)
 }
 
-function checkState({ cells, offset }: Answer, { after }: Decided): void {
+function checkState({ cells, offset }: OwnAnswer, { after }: Decided): void {
   for (let i = 0; i < cells.length; i++)
     same(`integer ${i - offset} of the state`, cells[i], i < offset ? 7 : after[i - offset])
 }
