@@ -80,33 +80,13 @@ type InstantReading = Pick<Reading, 'now' | 'ticks' | 'delay'>
 /** What figures are made of, beside the waits. */
 export type StatedReading = Pick<Reading, 'now' | 'ticks' | 'left' | 'allowed' | 'delay'>
 
-/** Figures while they are written. */
-export type WritableFigures = { -readonly [Name in keyof Figures]: Figures[Name] }
-
-/**
- * Figures to be written over.
- * @example
- * const figures = newFigures()
- */
-export function newFigures(): WritableFigures {
-  return {
-    allowed: false,
-    limit: 0,
-    remaining: 0,
-    retryAfterMs: null,
-    moreAfterMs: null,
-    resetAfterMs: null,
-    delayMs: 0,
-  }
-}
-
 /**
  * The five figures, from state that already holds the charge if there was one.
  * @example
  * const reading = { cells, offset: 0, last: now, now, ticks, left, allowed: true, delay: 0 }
  * const { remaining, resetAfterMs } = figuresOf(plan, reading, 1)
  */
-export function figuresOf(plan: Plan, reading: Readonly<Reading>, cost: number): WritableFigures {
+export function figuresOf(plan: Plan, reading: Readonly<Reading>, cost: number): Figures {
   const waits = { retry: 0, more: 0, reset: 0 }
   findWaits(plan, reading, cost, waits)
   return figuresFrom(plan, reading, waits.retry, waits.more, waits.reset)
@@ -149,19 +129,19 @@ export function figuresFrom(
   retry: number,
   more: number,
   reset: number,
-  figures: WritableFigures = newFigures(),
-): WritableFigures {
+): Figures {
   const { unit } = plan
   const { left, allowed, delay } = reading
   const into = intoUnit(reading, unit)
-  figures.allowed = allowed
-  figures.limit = plan.capacity
-  figures.remaining = Math.max(left, 0)
-  figures.retryAfterMs = inMs(retry, unit, into)
-  figures.moreAfterMs = inMs(more, unit, into)
-  figures.resetAfterMs = inMs(reset, unit, into)
-  figures.delayMs = inMs(delay, unit, into) ?? 0
-  return figures
+  return {
+    allowed,
+    limit: plan.capacity,
+    remaining: Math.max(left, 0),
+    retryAfterMs: inMs(retry, unit, into),
+    moreAfterMs: inMs(more, unit, into),
+    resetAfterMs: inMs(reset, unit, into),
+    delayMs: inMs(delay, unit, into) ?? 0,
+  }
 }
 
 /** Microseconds of the first unit of a wait that have passed. */

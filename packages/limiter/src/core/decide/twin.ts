@@ -36,7 +36,7 @@ export interface Twin {
  * `remaining`, and `charge` of a cost that fits with the wait until the state equals none after it, as statements that compute
  * once what those bodies each compute anew: a sixth to a fifth fewer instructions of the server for a decision.
  */
-export interface OnceBodies {
+interface OnceBodies {
   /** The names of what `read` makes beside `left`, for `charge`. */
   readonly shared: readonly string[]
   /** Makes `left` of `last` and `now`. */
