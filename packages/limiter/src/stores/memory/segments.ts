@@ -9,6 +9,8 @@ const SEGMENT = 8_192
 const FILL = 0.81
 /** by this share of its segments: so it is never less than two thirds full, except where it is small. */
 const GROWTH = 1 / 5
+/** or by less where bytes are short. By less than this it would be full before all has been moved. */
+const LEAST_GROWTH = 1 / 8
 /** Below this it shrinks, to no less than half. */
 const SPARSE = 0.3
 /** While it is resized: new keys from one move to the next, and slots that are moved. What is moved last is 0.89 full. */
@@ -180,11 +182,9 @@ export class Segments {
       this.#rebuild(0, slots, slots === this.#slots ? this.#form : only.form)
       return true
     }
-    let more = Math.max(1, Math.round(this.#size * GROWTH))
-    while (!budget.hasRoom(this.#bytesOf(more))) {
-      if (more === 1) return false
-      more >>>= 1
-    }
+    if (!budget.hasRoom(this.#bytesOf(Math.ceil(this.#size * LEAST_GROWTH)))) return false
+    const fitting = Math.floor((budget.maxBytes - budget.bytes) / this.#bytesOf(1))
+    const more = Math.min(fitting, Math.max(1, Math.round(this.#size * GROWTH)))
     this.#reserved = this.#bytesOf(more)
     budget.bytes += this.#reserved
     this.#index = this.#size - 1
