@@ -104,8 +104,11 @@ export class Segments {
     }
   }
 
-  /** While it is resized, looks at so many slots of the segment that gives away, and more up to an empty one. */
-  move(slots: number): void {
+  /**
+   * While it is resized, looks at so many slots of the segment that gives away, and more up to an empty one, or up to its end.
+   * @returns how many
+   */
+  move(slots: number): number {
     const index = this.#index
     if (this.#moved === 0) this.#begin(index)
     const segment = this.all[index]!
@@ -128,13 +131,15 @@ export class Segments {
       }
       slot = (slot + 1) & mask
     }
+    const looked = moved - this.#moved
     this.#moved = moved
     this.version++
-    if (moved <= mask) return
+    if (moved <= mask) return looked
     this.#moved = 0
     const grows = this.#target > this.#size
     this.#index += grows ? -1 : 1
     if (this.#index === (grows ? -1 : this.#size)) this.#finish()
+    return looked
   }
 
   /** Writes the states of a fingerprint's segment in their algorithm's own form, and with phases, as those to come. */

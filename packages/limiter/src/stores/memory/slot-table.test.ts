@@ -175,6 +175,17 @@ describe(`a table of segments (SLUICE_SEED=${SEED})`, () => {
     pair.expectAll()
   })
 
+  it('shrinks by a few looks for each slot', () => {
+    const pair = new Pair(128, false, 1_000_003, 100)
+    for (let key = 0; key < 20_000; key++) pair.put(key, [key < 1_000 ? 1_000 : 1, 1, 1], 0)
+    const { bytes } = pair.budget
+    const slots = bytes / 32
+    // One sweep removes, the next one finds that the table was sparse meanwhile, and then it is halved.
+    for (let looked = 0; looked < 6 * slots; ) looked += pair.table.sweep(10_000, 1_000, pair)
+    expect(pair.budget.bytes).toBeLessThan(0.6 * bytes)
+    pair.expectAll()
+  })
+
   it.each([
     ['never a whole segment of them', 8_192, 1e12],
     ['also where there are not the bytes to grow by a fifth', 1_024, 1_000_000],
