@@ -43,6 +43,18 @@ describe('a clock that is read once a turn', () => {
     expect(limiter.allow('a')).toBe(true)
   })
 
+  it('asks a clock again that has failed', async () => {
+    let reads = 0
+    const read = (): number => {
+      if (++reads === 1) throw new Error('no clock')
+      return 5
+    }
+    const clock = turnClock({ now: read })
+    expect(() => clock.now()).toThrow('no clock')
+    expect(clock.now()).toBe(5)
+    await nextTurn()
+  })
+
   it('reads the monotonic clock where none is given', async () => {
     const clock = turnClock()
     expect(Math.abs(clock.now() - monotonicClock().now())).toBeLessThan(60_000_000)

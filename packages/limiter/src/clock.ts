@@ -39,8 +39,8 @@ export function turnClock(clock: Clock = monotonicClock()): Clock {
   return {
     now() {
       if (!isRead) {
-        isRead = true
         now = clock.now()
+        isRead = true
         soon(forget)
       }
       return now

@@ -179,6 +179,7 @@ const partsOf: PartsMaker = (decision, rules, key, cost, peek, at, kept) => {
   const outcome = instants === undefined ? { allowed, at, figures } : { allowed, at, figures, instants }
   return { steps, outcome, peek, bound }
 }
+
 function figuresIn(own: Figures): Figures {
   const { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs } = own
   return { allowed, limit, remaining, retryAfterMs, moreAfterMs, resetAfterMs, delayMs }

@@ -108,6 +108,14 @@ describe('the index of rules', () => {
     expect(visited(rules, { path: '/a/b', host: 'www.example.com' })).toEqual([0, 1, 2, 3, 4])
   })
 
+  it('tells a name with an = in it from a value', () => {
+    const rules: When[] = Array.from({ length: 40 }, (_, i) => ({
+      query: i % 2 === 0 ? { a: ['b=c'] } : { 'a=b': ['c'] },
+    }))
+    const odd = rules.flatMap((_, i) => (i % 2 === 0 ? [] : [i]))
+    expect(visited(rules, { query: { 'a=b': 'c' } })).toEqual(odd)
+  })
+
   it('never misses a rule', () => {
     const some = <T>(values: readonly T[]): fc.Arbitrary<readonly T[] | undefined> =>
       fc.option(fc.subarray([...values], { minLength: 1 }), { nil: undefined })

@@ -111,11 +111,12 @@ function collect({ fields, paths, ips }: RuleIndex, facts: Facts, found: number[
   if (ips !== undefined && facts.address !== undefined) add(found, valuesAt(ips, facts.address), facts)
 }
 
+/** Equal for handles that have one place in an index. A name may hold any `=`: the length says where the value begins. */
 function handleId(handle: Handle): string {
   if (handle.kind === 'path') return `path ${indexedSegments(handle.glob).join('/')}`
   if (handle.kind === 'ip') return `ip ${handle.cidr.address.words}/${handle.cidr.bits}`
   if (handle.kind === 'piece') return `${handle.field.id} ${pieceId(handle.piece)}`
-  return `${handle.field.id}=${handle.value}`
+  return `${handle.field.id}=${handle.value}=${handle.value.length}`
 }
 
 /** The condition that a rule shares with the fewest others, and where it is filed; nowhere where no condition narrows. */

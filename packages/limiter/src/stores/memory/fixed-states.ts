@@ -16,7 +16,6 @@ export class FixedStates implements StateTable, SlotOwner {
   lastPlan: StatePlan
   namespace = ''
   next: StateTable | undefined = undefined
-  overflow: Cells | undefined = undefined
   readonly keeps: Keeps
   readonly #size: number
   readonly #budget: Budget
@@ -25,6 +24,8 @@ export class FixedStates implements StateTable, SlotOwner {
   /** Microseconds. It is the same for all plans of the table, also where only some of them keep levels. */
   readonly #period: number
   readonly #spare: Cells
+  /** The buckets that keys beyond the cap share; `undefined` while there are none. */
+  #overflow: Cells | undefined = undefined
   /** The largest phase of a key in a shared bucket. */
   #lag = 0
 
@@ -48,7 +49,7 @@ export class FixedStates implements StateTable, SlotOwner {
   }
 
   get isEmpty(): boolean {
-    return this.#table.count === 0 && this.overflow === undefined
+    return this.#table.count === 0 && this.#overflow === undefined
   }
 
   get isAtEnd(): boolean {
@@ -61,23 +62,23 @@ export class FixedStates implements StateTable, SlotOwner {
     slot.cells = NO_CELLS
     slot.offset = 0
     slot.isInPlace = false
-    if (table.count === 0 && this.overflow === undefined) return
+    if (table.count === 0 && this.#overflow === undefined) return
     const print = this.#print
     print.of(key)
     if (table.find(print.high, print.low)) this.#point(slot)
-    else if (this.overflow !== undefined) this.#findShared(now, slot)
+    else if (this.#overflow !== undefined) this.#findShared(now, slot)
   }
 
   place(key: string, now: number, slot: MemorySlot): void {
     this.#print.of(key)
-    const isMissed = this.overflow === undefined && this.#table.hasMissed(this.#print.high, this.#print.low)
+    const isMissed = this.#overflow === undefined && this.#table.hasMissed(this.#print.high, this.#print.low)
     if (isMissed) slot.cells = NO_CELLS
     else this.find(key, now, slot)
     if (slot.cells === NO_CELLS) {
       this.#budget.due -= DUE_BY_KEY
       if (this.#hasRoom() || this.#makesRoom(now)) this.#add(slot)
     }
-    if (slot.cells === NO_CELLS || slot.cells === this.overflow) this.#share(slot)
+    if (slot.cells === NO_CELLS || slot.cells === this.#overflow) this.#share(slot)
     else if (slot.phase > 0 || slot.segment!.form.hasPhases) this.#keepPhase(slot)
   }
 
@@ -91,7 +92,7 @@ export class FixedStates implements StateTable, SlotOwner {
 
   drop(): void {
     this.#table.drop()
-    this.#budget.bytes -= this.overflow?.byteLength ?? 0
+    this.#budget.bytes -= this.#overflow?.byteLength ?? 0
   }
 
   isOver(segment: SlotSegment, slot: number, now: number): boolean {
@@ -159,15 +160,15 @@ export class FixedStates implements StateTable, SlotOwner {
 
   /** Beyond the cap a new key shares a bucket: too strict for some, and no offender is forgiven to make room. */
   #share(slot: MemorySlot): void {
-    if (this.overflow === undefined) {
-      this.overflow = new Float64Array(OVERFLOW * this.#size)
-      this.#budget.bytes += this.overflow.byteLength
+    if (this.#overflow === undefined) {
+      this.#overflow = new Float64Array(OVERFLOW * this.#size)
+      this.#budget.bytes += this.#overflow.byteLength
     }
     this.#budget.shared++
     this.#lag = Math.max(this.#lag, slot.phase)
     const at = this.#bucket()
-    if (slot.cells === NO_CELLS) this.overflow.fill(0, at, at + this.#size) // it was read as one of zeros
-    slot.cells = this.overflow
+    if (slot.cells === NO_CELLS) this.#overflow.fill(0, at, at + this.#size) // it was read as one of zeros
+    slot.cells = this.#overflow
     slot.offset = at
   }
 
@@ -175,7 +176,7 @@ export class FixedStates implements StateTable, SlotOwner {
   #findShared(now: number, slot: MemorySlot): void {
     const at = this.#bucket()
     if (this.#isFree(at, now)) return
-    slot.cells = this.overflow!
+    slot.cells = this.#overflow!
     slot.offset = at
   }
 
@@ -185,17 +186,17 @@ export class FixedStates implements StateTable, SlotOwner {
   }
 
   #isFree(at: number, now: number): boolean {
-    return this.keeps.isOver(this.overflow!, at, now - this.#lag)
+    return this.keeps.isOver(this.#overflow!, at, now - this.#lag)
   }
 
   /** Drops the shared buckets once none of them counts. @returns how many were looked at */
   #sweepOverflow(now: number): number {
-    if (this.overflow === undefined) return 0
+    if (this.#overflow === undefined) return 0
     for (let bucket = 0; bucket < OVERFLOW; bucket++) {
       if (!this.#isFree(bucket * this.#size, now)) return bucket + 1
     }
-    this.#budget.bytes -= this.overflow.byteLength
-    this.overflow = undefined
+    this.#budget.bytes -= this.#overflow.byteLength
+    this.#overflow = undefined
     this.#lag = 0
     return OVERFLOW
   }

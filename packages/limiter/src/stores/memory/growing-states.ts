@@ -29,7 +29,6 @@ export class GrowingStates implements StateTable, SlotOwner {
   lastPlan: StatePlan
   namespace = ''
   next: StateTable | undefined = undefined
-  readonly overflow = undefined
   readonly keeps: Keeps
   readonly #budget: Budget
   readonly #print: Fingerprint

@@ -9,6 +9,8 @@ const SEGMENT = 8_192
 const FILL = 0.81
 /** by this share of its segments: so it is never less than two thirds full, except where it is small. */
 const GROWTH = 1 / 5
+/** or by less where bytes are short. By less than this it would be full before all has been moved. */
+const LEAST_GROWTH = 1 / 8
 /** Below this it shrinks, to no less than half. */
 const SPARSE = 0.3
 /** While it is resized: new keys from one move to the next, and slots that are moved. What is moved last is 0.89 full. */
@@ -102,8 +104,11 @@ export class Segments {
     }
   }
 
-  /** While it is resized, looks at so many slots of the segment that gives away, and more up to an empty one. */
-  move(slots: number): void {
+  /**
+   * While it is resized, looks at so many slots of the segment that gives away, and more up to an empty one, or up to its end.
+   * @returns how many
+   */
+  move(slots: number): number {
     const index = this.#index
     if (this.#moved === 0) this.#begin(index)
     const segment = this.all[index]!
@@ -126,13 +131,15 @@ export class Segments {
       }
       slot = (slot + 1) & mask
     }
+    const looked = moved - this.#moved
     this.#moved = moved
     this.version++
-    if (moved <= mask) return
+    if (moved <= mask) return looked
     this.#moved = 0
     const grows = this.#target > this.#size
     this.#index += grows ? -1 : 1
     if (this.#index === (grows ? -1 : this.#size)) this.#finish()
+    return looked
   }
 
   /** Writes the states of a fingerprint's segment in their algorithm's own form, and with phases, as those to come. */
@@ -180,11 +187,9 @@ export class Segments {
       this.#rebuild(0, slots, slots === this.#slots ? this.#form : only.form)
       return true
     }
-    let more = Math.max(1, Math.round(this.#size * GROWTH))
-    while (!budget.hasRoom(this.#bytesOf(more))) {
-      if (more === 1) return false
-      more >>>= 1
-    }
+    if (!budget.hasRoom(this.#bytesOf(Math.ceil(this.#size * LEAST_GROWTH)))) return false
+    const fitting = Math.floor((budget.maxBytes - budget.bytes) / this.#bytesOf(1))
+    const more = Math.min(fitting, Math.max(1, Math.round(this.#size * GROWTH)))
     this.#reserved = this.#bytesOf(more)
     budget.bytes += this.#reserved
     this.#index = this.#size - 1

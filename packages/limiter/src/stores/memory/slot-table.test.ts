@@ -175,9 +175,23 @@ describe(`a table of segments (SLUICE_SEED=${SEED})`, () => {
     pair.expectAll()
   })
 
-  it('moves a few states for each new key, never a whole segment of them', () => {
+  it('shrinks by a few looks for each slot', () => {
+    const pair = new Pair(128, false, 1_000_003, 100)
+    for (let key = 0; key < 20_000; key++) pair.put(key, [key < 1_000 ? 1_000 : 1, 1, 1], 0)
+    const { bytes } = pair.budget
+    const slots = bytes / 32
+    // One sweep removes, the next one finds that the table was sparse meanwhile, and then it is halved.
+    for (let looked = 0; looked < 6 * slots; ) looked += pair.table.sweep(10_000, 1_000, pair)
+    expect(pair.budget.bytes).toBeLessThan(0.6 * bytes)
+    pair.expectAll()
+  })
+
+  it.each([
+    ['never a whole segment of them', 8_192, 1e12],
+    ['also where there are not the bytes to grow by a fifth', 1_024, 1_000_000],
+  ])('moves a few states for each new key, %s', (_, slots, maxBytes) => {
     const print = new Fingerprint(() => 0.5)
-    const table = new SlotTable(3, PERIOD, new Budget(1e9, 1e12))
+    const table = new SlotTable(3, PERIOD, new Budget(1e9, maxBytes), slots)
     const { copy } = SlotSegment.prototype
     let copies = 0
     SlotSegment.prototype.copy = function (...given): void {
@@ -186,13 +200,16 @@ describe(`a table of segments (SLUICE_SEED=${SEED})`, () => {
     }
     try {
       let most = 0
+      let refused = 0
       for (let key = 0; key < 60_000; key++) {
         print.of(`key ${key}`)
         copies = 0
         if (table.hasRoom()) table.add(print.high, print.low)
+        else refused++
         if (key > 8_192) most = Math.max(most, copies)
       }
-      expect(table.count).toBe(60_000)
+      expect(table.count + refused).toBe(60_000)
+      expect(table.count).toBeGreaterThan((0.7 * Math.min(maxBytes, 60_000 * 24)) / 24)
       expect(most).toBeGreaterThan(0)
       expect(most).toBeLessThan(1_024)
     } finally {

@@ -96,11 +96,14 @@ export class SlotTable {
     if (!this.segment.form.hasPhases) this.#unpack(this.segment, this.slot, true)
   }
 
-  /** Looks at so many slots, or a few more, and removes what is over; or resizes, where new keys do not. */
+  /**
+   * Looks at so many slots, or a few more, and removes what is over; or resizes, where new keys do not.
+   * @returns how many
+   */
   sweep(looks: number, now: number, owner: SlotOwner): number {
-    if (!this.#segments.isSlow(this.count)) return this.#removeOver(looks, now, owner)
-    this.#segments.move(looks)
-    return looks
+    return this.#segments.isSlow(this.count)
+      ? this.#segments.move(looks)
+      : this.#removeOver(looks, now, owner)
   }
 
   /** For a new key without room: as `sweep`, but it only removes, also beyond the end. */

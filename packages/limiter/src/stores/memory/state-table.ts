@@ -47,8 +47,6 @@ export interface StateTable {
   readonly version: number
   /** Whether it holds no state, and no shared bucket. */
   readonly isEmpty: boolean
-  /** The buckets that keys beyond the cap share, where they are one run; `undefined` while there are none. */
-  readonly overflow: Cells | undefined
   /** Points the slot at the key's state, or at NO_CELLS where it has none. `now` is in microseconds. */
   find(key: string, now: number, slot: MemorySlot): void
   /** The same, making room for a charge, and a state where there was none. */
