@@ -105,6 +105,17 @@ test.each(['', 'Content-Encoding: identity\r\nExpect: 100-continue\r\n'])(
   },
 )
 
+test('a request behind one that ends the connection leaves nothing in flight', async () => {
+  await listening({})
+  const { inFlight } = service.http
+  const enter = vi.spyOn(inFlight, 'enter')
+  const head = 'POST /v1/check HTTP/1.1\r\nHost: s\r\nContent-Type: application/json\r\nContent-Length: 9'
+  const socket = await asking('/v1/check', 1, `{${head}\r\n\r\n`)
+  await once(socket.resume(), 'close')
+  await vi.waitFor(() => expect(enter).toHaveBeenCalledTimes(2), 60_000)
+  await vi.waitFor(() => expect([inFlight.requests, inFlight.bytes]).toEqual([0, 0]), 60_000)
+})
+
 function connections(): Promise<number> {
   return new Promise((resolve, reject) => {
     service.http.server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
