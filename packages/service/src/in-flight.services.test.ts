@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Bounds } from './bounds.ts'
 import type {} from './in-flight.ts'
-import { bench, type ServiceBench } from './testing.ts'
+import { bench, GatedStore, type ServiceBench } from './testing.ts'
 
 const RULES = 'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: hour, requests_per_unit: 9 } }]\n'
 let service: ServiceBench
@@ -19,13 +19,13 @@ async function listening(bounds: Partial<Bounds>): Promise<string> {
 }
 
 /** A connection that has asked, and reads nothing. */
-async function asking(path: string, length: number, body = ''): Promise<Socket> {
+async function asking(path: string, length: number, body = '', more = ''): Promise<Socket> {
   const { port } = service.http.server.address() as AddressInfo
   const socket = connect(port, '127.0.0.1').pause()
   sockets.push(socket)
   await once(socket, 'connect')
   socket.write(
-    `POST ${path} HTTP/1.1\r\nHost: s\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
+    `POST ${path} HTTP/1.1\r\nHost: s\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n${body}`,
   )
   return socket
 }
@@ -54,7 +54,7 @@ test('OF-44: at the bound of bytes in flight a request is refused, and batches l
   expect((await check(url)).status).toBe(200)
   for (let held = 2; held <= 5; held++) {
     await asking('/v1/check', 1_000)
-    await vi.waitFor(() => expect(service.http.requestsInFlight()).toBe(held), 60_000)
+    await vi.waitFor(() => expect(service.http.inFlight.requests).toBe(held), 60_000)
   }
   await vi.waitFor(async () => expect((await check(url)).status).toBe(503), 60_000)
   holding.destroy()
@@ -78,6 +78,42 @@ test('OF-44: a batch is decided as fast as it is read, and cut when nobody reads
   expect(decide.mock.calls.length).toBeLessThan(2_000)
   for (const socket of unread) socket.on('error', () => undefined).resume()
   await closed
+})
+
+// The second is not plain: it goes to Fastify.
+test.each(['', 'Content-Encoding: identity\r\nExpect: 100-continue\r\n'])(
+  'a client that goes while its body is read, or while it is decided, leaves nothing in flight: %j',
+  async (more) => {
+    const store = new GatedStore()
+    service = await bench(RULES, { store, fallback: { deadlineMs: 60_000 } })
+    await service.http.listen({ host: '127.0.0.1', port: 0 })
+    const { inFlight } = service.http
+    const decide = vi.spyOn(store.memory, 'decide')
+    store.shut()
+    const body = JSON.stringify({ domain: 'd', descriptors: [{ entries: [{ key: 'k', value: 'v' }] }] })
+    for (const sent of ['', body.slice(1), body]) {
+      const socket = await asking('/v1/check', body.length, sent, more)
+      await vi.waitFor(() => expect(inFlight.requests).toBe(1), 60_000)
+      await vi.waitFor(() => expect(store.waiting).toBe(sent === body ? 1 : 0), 60_000)
+      socket.destroy()
+      await vi.waitFor(() => expect(inFlight.requests).toBe(0), 60_000)
+    }
+    store.open()
+    await vi.waitFor(() => expect(decide).toHaveBeenCalledTimes(1), 60_000)
+    await new Promise(setImmediate)
+    expect(inFlight.bytes).toBe(0)
+  },
+)
+
+test('a request behind one that ends the connection leaves nothing in flight', async () => {
+  await listening({})
+  const { inFlight } = service.http
+  const enter = vi.spyOn(inFlight, 'enter')
+  const head = 'POST /v1/check HTTP/1.1\r\nHost: s\r\nContent-Type: application/json\r\nContent-Length: 9'
+  const socket = await asking('/v1/check', 1, `{${head}\r\n\r\n`)
+  await once(socket.resume(), 'close')
+  await vi.waitFor(() => expect(enter).toHaveBeenCalledTimes(2), 60_000)
+  await vi.waitFor(() => expect([inFlight.requests, inFlight.bytes]).toEqual([0, 0]), 60_000)
 })
 
 function connections(): Promise<number> {

@@ -1,15 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Bounds } from './bounds.ts'
 import { HttpError } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Requests that are not answered yet. */
-    requestsInFlight: () => number
+    inFlight: InFlight
   }
   interface FastifyReply {
-    /** Bytes that its request and its answer hold. */
-    bytesInFlight: number
+    /** What its request and its answer hold. */
+    held: Held | null
+  }
+}
+
+/** The requests of a listener that are not answered yet, and the bytes that they and their answers hold. */
+export class InFlight {
+  requests = 0
+  bytes = 0
+
+  enter({ socket }: IncomingMessage, response: ServerResponse): Held {
+    this.requests++
+    // Behind another answer on its connection, one has no socket yet, and does not close where that ends first.
+    const held = new Held(this, response.socket === null ? socket : undefined)
+    response.on('close', held.leave)
+    return held
+  }
+}
+
+/** The part of one request. */
+export class Held {
+  readonly #all: InFlight
+  readonly #socket: Socket | undefined
+  #bytes = 0
+  #left = false
+
+  constructor(all: InFlight, socket?: Socket) {
+    this.#all = all
+    this.#socket = socket
+    socket?.setMaxListeners(0).on('close', this.leave)
+  }
+
+  /** Nothing once the client has gone: whatever was added then would never be taken off. */
+  add(bytes: number): void {
+    if (this.#left) return
+    this.#bytes += bytes
+    this.#all.bytes += bytes
+  }
+
+  readonly leave = (): void => {
+    if (this.#left) return
+    this.#left = true
+    this.#socket?.off('close', this.leave)
+    this.#all.requests--
+    this.#all.bytes -= this.#bytes
   }
 }
 
@@ -22,33 +66,25 @@ export function boundBytesInFlight(
   app: FastifyInstance,
   { maxBytesInFlight, maxBodyBytes }: Pick<Bounds, 'maxBytesInFlight' | 'maxBodyBytes'>,
 ): void {
-  let inFlight = 0
-  let requests = 0
-  app.decorate('requestsInFlight', () => requests)
-  app.decorateReply('bytesInFlight', 0)
+  const inFlight = new InFlight()
+  app.decorate('inFlight', inFlight)
+  app.decorateReply('held', null)
   app.addHook('onRequest', (request, reply, done) => {
-    requests++
-    reply.raw.on('close', () => {
-      requests--
-      inFlight -= reply.bytesInFlight
-    })
+    const held = inFlight.enter(request.raw, reply.raw)
     const bytes = bodyBytes(request, maxBodyBytes)
     const most = bytes > maxBodyBytes ? maxBytesInFlight / 2 : maxBytesInFlight
-    if (inFlight + bytes > most) {
+    reply.held = held
+    if (inFlight.bytes + bytes > most) {
       reply.header('Retry-After', '1')
       done(new HttpError(503, 'the service holds as many bytes of requests and answers as it may: ask again'))
       return
     }
-    inFlight += bytes
-    reply.bytesInFlight = bytes
+    held.add(bytes)
     done()
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
     // Streams are made as they are sent.
-    if (typeof payload === 'string') {
-      inFlight += payload.length
-      reply.bytesInFlight += payload.length
-    }
+    if (typeof payload === 'string') reply.held?.add(payload.length)
     done(null, payload)
   })
 }

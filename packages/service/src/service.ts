@@ -82,7 +82,7 @@ export function createService(options: ServiceOptions): Service {
   let grpc: GrpcServer | undefined
 
   const stop = async (started: boolean): Promise<void> => {
-    const requests = parts.http.requestsInFlight()
+    const requests = parts.http.inFlight.requests
     if (started) log.info({ requests }, stoppingText(requests, drainMs))
     watcher?.close()
     xds?.close()
