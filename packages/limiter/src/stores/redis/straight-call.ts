@@ -103,8 +103,7 @@ export class StraightCalls {
   of(form: StraightForm, requests: readonly StepsRequest[]): StraightCall {
     const { script, sizes, isTimed } = form
     const command = ['EVALSHA', script.sha, '']
-    // By the place of the step: no two of a form share a state. A name is longer than its key, and would have to be hashed.
-    const known = sizes.map(() => new Map<string, number>())
+    const known = new Map<string, number>()
     const keys: number[] = []
     const starts: number[] = []
     const places: number[] = []
@@ -115,11 +114,12 @@ export class StraightCalls {
       const { steps } = requests[r]!
       for (let i = 0; i < steps.length; i++) {
         const { rule, key, cost, phase = 0 } = steps[i]!
-        let k = known[i]!.get(key)
+        const name = this.#names.state(rule, key)
+        let k = known.get(name)
         if (k === undefined) {
           k = starts.push(length)
-          known[i]!.set(key, k)
-          command.push(this.#names.state(rule, key))
+          known.set(name, k)
+          command.push(name)
           length += sizes[i]!
         } else isListed = true
         keys.push(k)

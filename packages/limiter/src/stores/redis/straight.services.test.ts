@@ -54,9 +54,12 @@ const ROLES: readonly RuleOptions[] = [
   { onLimit: 'deprioritize' },
 ]
 
-/** Rules in every role of each policy: so that states are shared, and lists of them repeat. */
-const RULES = POLICIES.flatMap((policy, i) =>
-  ROLES.map((role) => ruleOf(`${i}`, 'shared', planOf(policy), role)),
+/**
+ * Rules in every role of each policy, in two namespaces: so that states are shared, lists of them repeat, and rules that are
+ * decided by one script have states of their own.
+ */
+const RULES = ['shared', 'other'].flatMap((namespace) =>
+  POLICIES.flatMap((policy, i) => ROLES.map((role) => ruleOf(`${i}`, namespace, planOf(policy), role))),
 )
 
 const cost = fc.oneof(fc.constant(1), fc.constant(1), fc.nat(12), fc.constant(2 ** 53 - 1))
@@ -71,6 +74,7 @@ const lists = fc.array(
 )
 const request = fc.record({
   list: fc.nat(2),
+  other: fc.boolean(),
   key: fc.constantFrom('a', 'b', 'c'),
   costs: fc.array(cost, { minLength: 5, maxLength: 5 }),
   peek: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
@@ -80,6 +84,11 @@ const turn = fc.record({
   elapsed: fc.oneof(fc.nat(50), fc.nat(3_000), fc.nat(86_400_000), fc.integer({ min: -2_000, max: 0 })),
   requests: fc.array(request, { minLength: 1, maxLength: 20 }),
 })
+
+/** The same rule in the other namespace. */
+function alike(rule: Rule): Rule {
+  return RULES[(RULES.indexOf(rule) + RULES.length / 2) % RULES.length]!
+}
 
 function stepsOf(rules: readonly Rule[], key: string, costs: readonly number[]): Step[] {
   return rules.map((rule, i) => {
@@ -108,8 +117,9 @@ it('Scripts that are written for the steps of requests decide, and keep states, 
       const general = new Batches(runner, programs, new Names(`${prefix}:g`), time, { of: () => undefined })
       for (const { elapsed, requests } of turns) {
         clock.advance(elapsed)
-        const asked = requests.map(({ list, key, costs, peek }) => {
-          const steps = stepsOf(rules[list % rules.length]!, key, costs)
+        const asked = requests.map(({ list, other, key, costs, peek }) => {
+          const listed = rules[list % rules.length]!
+          const steps = stepsOf(other ? listed.map(alike) : listed, key, costs)
           return [own, general].map((batches) => batches.decide(steps, peek, 0))
         })
         const outcomes = await Promise.all(asked.map((both) => Promise.all(both)))
