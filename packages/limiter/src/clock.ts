@@ -1,4 +1,4 @@
-import { having, type OptionCheck } from './core/options.ts'
+import { checkOptions, having, type OptionCheck } from './core/options.ts'
 
 /** Tells the time in whole microseconds since the Unix epoch. */
 export interface Clock {
@@ -26,10 +26,12 @@ export function monotonicClock(): Clock {
  * exact for it. For a process that decides much in each turn: to read a clock takes a quarter to a third of the time of
  * `allow`. A turn that takes long makes waits longer by as much, never shorter.
  * @param clock the one that is read
+ * @throws ConfigError for what is no clock
  * @example
  * const store = new MemoryStore({ clock: turnClock() })
  */
 export function turnClock(clock: Clock = monotonicClock()): Clock {
+  checkOptions(clock, clockCheck)
   const soon = globalThis.setImmediate ?? ((callback: () => void) => setTimeout(callback))
   let now = 0
   let isRead = false

@@ -15,7 +15,7 @@ declare module 'fastify' {
 }
 
 /** The requests of a listener that are not answered yet, and the bytes that they and their answers hold. */
-export class InFlight {
+class InFlight {
   requests = 0
   bytes = 0
 
@@ -29,7 +29,7 @@ export class InFlight {
 }
 
 /** The part of one request. */
-export class Held {
+class Held {
   readonly #all: InFlight
   readonly #socket: Socket | undefined
   #bytes = 0
