@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
   interface FastifyReply {
     /** What its request and its answer hold. */
-    held: Held | null
+    held: HeldBytes | null
   }
 }
 
@@ -19,17 +19,17 @@ class InFlight {
   requests = 0
   bytes = 0
 
-  enter({ socket }: IncomingMessage, response: ServerResponse): Held {
+  enter({ socket }: IncomingMessage, response: ServerResponse): HeldBytes {
     this.requests++
     // Behind another answer on its connection, one has no socket yet, and does not close where that ends first.
-    const held = new Held(this, response.socket === null ? socket : undefined)
+    const held = new HeldBytes(this, response.socket === null ? socket : undefined)
     response.on('close', held.leave)
     return held
   }
 }
 
 /** The part of one request. */
-class Held {
+class HeldBytes {
   readonly #all: InFlight
   readonly #socket: Socket | undefined
   #bytes = 0
