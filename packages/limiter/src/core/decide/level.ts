@@ -1,7 +1,7 @@
 import type { Algorithm, Cells, Plan, Reading, Waits } from './algorithm.ts'
 import { NEVER } from './figures.ts'
 import { ceilDiv, floorDiv, MAX, unitFor, wholeNumber } from './integers.ts'
-import { keepLeft } from './one-call.ts'
+import { keepDecided, keepLeft } from './one-call.ts'
 import { type OptionValues, type WholeOption, whole } from './option.ts'
 import { periodTicks } from './period.ts'
 import type { BasePolicy } from './policy.ts'
@@ -127,11 +127,7 @@ export function decideLevel(
     cells[offset] = now
   }
   if (!isStated) return allowed
-  reading.ticks = now
-  reading.now = now
-  reading.allowed = allowed
-  reading.delay = 0
-  reading.left = leftBy(plan, level)
+  keepDecided(reading, now, allowed, leftBy(plan, level))
   keepWaits(plan, reading, cost, level)
   return allowed
 }

@@ -46,6 +46,15 @@ export function keepLeft(reading: Reading, left: number, cost: number): void {
   reading.delay = 0
 }
 
+/** For `decide`: what it has found, but for the waits. @param now in microseconds, which the plan's unit is */
+export function keepDecided(reading: Reading, now: number, allowed: boolean, left: number): void {
+  reading.ticks = now
+  reading.now = now
+  reading.allowed = allowed
+  reading.delay = 0
+  reading.left = left
+}
+
 /**
  * For `answer` of an algorithm where all that is missing comes at one instant: `wait` in units of time. Whether it is
  * asked for is known here.

@@ -1,7 +1,7 @@
 import type { Algorithm, Cells, Plan } from '../algorithm.ts'
 import { countingPlan } from '../counting.ts'
 import { remainder } from '../integers.ts'
-import { keepLeft, keepOneWait } from '../one-call.ts'
+import { keepDecided, keepLeft, keepOneWait } from '../one-call.ts'
 import type { NoOptions } from '../option.ts'
 import { calendarWindow } from './calendar-window.ts'
 
@@ -51,11 +51,7 @@ export const fixedWindow: Algorithm<Plan, NoOptions> = {
       cells[offset] = now
     }
     if (!isStated) return allowed
-    reading.ticks = now
-    reading.now = now
-    reading.allowed = allowed
-    reading.delay = 0
-    reading.left = left
+    keepDecided(reading, now, allowed, left)
     keepOneWait(plan, reading, cost, period - gone)
     return allowed
   },

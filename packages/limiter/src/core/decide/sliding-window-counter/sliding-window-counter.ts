@@ -1,7 +1,7 @@
 import type { Algorithm, Cells, Plan, Reading, Waits } from '../algorithm.ts'
 import { NEVER } from '../figures.ts'
 import { ceilDiv, floorDiv, MAX, remainder, unitFor, wholeNumber } from '../integers.ts'
-import { keepLeft } from '../one-call.ts'
+import { keepDecided, keepLeft } from '../one-call.ts'
 import { type ChoiceOption, choice } from '../option.ts'
 import { periodTicks } from '../period.ts'
 
@@ -107,11 +107,7 @@ export const slidingWindowCounter: Algorithm<CounterPlan, CounterOptions> = {
       cells[offset + 2] = cur
     }
     if (!isStated) return allowed
-    reading.ticks = now
-    reading.now = now
-    reading.allowed = allowed
-    reading.delay = 0
-    reading.left = left
+    keepDecided(reading, now, allowed, left)
     keepWaits(plan, reading, cost, prev, cur)
     return allowed
   },
