@@ -147,7 +147,7 @@ describe('jobs', () => {
           if (partingOf([domain], count) !== undefined) parted++
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
     expect(parted).toBeGreaterThan(0)
   })
