@@ -31,7 +31,7 @@ export default defineConfig({
         test: {
           name: 'services',
           include: ['packages/*/src/**/*.services.test.ts', 'docs/**/*.services.test.ts'],
-          fileParallelism: false,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

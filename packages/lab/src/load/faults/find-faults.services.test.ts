@@ -32,8 +32,16 @@ async function reportOn(fault: FaultName | undefined): Promise<FaultReport> {
 async function inGroups(faults: readonly (FaultName | undefined)[]): Promise<FaultReport[]> {
   const reports: FaultReport[] = []
   for (let i = 0; i < faults.length; i += AT_ONCE)
-    reports.push(...(await Promise.all(faults.slice(i, i + AT_ONCE).map(reportOn))))
+    reports.push(...(await Promise.all(faults.slice(i, i + AT_ONCE).map(wholeReportOn))))
   return reports
+}
+
+/** A machine that stands still for a moment leaves faults that could not be tried: then all are tried again. */
+async function wholeReportOn(fault: FaultName | undefined): Promise<FaultReport> {
+  for (let tries = 0; ; tries++) {
+    const report = await reportOn(fault)
+    if (tries === 2 || report.findings.every((each) => each.found !== undefined)) return report
+  }
 }
 
 const found = ({ findings }: FaultReport) => findings.filter((each) => each.found).map((each) => each.fault)
