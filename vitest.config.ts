@@ -31,7 +31,8 @@ export default defineConfig({
         test: {
           name: 'services',
           include: ['packages/*/src/**/*.services.test.ts', 'docs/**/*.services.test.ts'],
-          maxWorkers: 2,
+          // Most of their time they wait for the programs that they start.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

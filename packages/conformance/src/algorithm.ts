@@ -25,7 +25,7 @@ export interface AlgorithmUnderTest {
   readonly name: string
   readonly policies: fc.Arbitrary<Policy>
   readonly formula: Formula
-  /** Walks for each property. Default: `SLUICE_RUNS`, or 10,000. */
+  /** Walks for each property. Default: `SLUICE_RUNS`, or 4,000. */
   readonly runs?: number
 }
 
@@ -42,7 +42,7 @@ const DICE = fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { minLength: 1, 
  * algorithmSuite({ describe, it }, subject) // of vitest, or of node:test
  */
 export function algorithmSuite({ describe, it }: Runner, tested: AlgorithmUnderTest): void {
-  const { name, policies, formula, runs: numRuns = Number(process.env.SLUICE_RUNS ?? 10_000) } = tested
+  const { name, policies, formula, runs: numRuns = Number(process.env.SLUICE_RUNS ?? 4_000) } = tested
   const seed = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31)
   const holds = (title: string, corrects: boolean, drops: boolean): void => {
     const property = fc.property(policies, DICE, (policy, dice) => {

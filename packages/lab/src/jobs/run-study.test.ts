@@ -147,7 +147,7 @@ describe('jobs', () => {
           if (partingOf([domain], count) !== undefined) parted++
         },
       ),
-      { numRuns: 30 },
+      { numRuns: 15 },
     )
     expect(parted).toBeGreaterThan(0)
   })
