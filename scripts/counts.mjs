@@ -23,7 +23,9 @@ const passed = (tests.numPassedTests ?? 0) + (smoke.passed ?? 0)
 const failed = (tests.numFailedTests || tests.numFailedTestSuites || 0) + (smoke.failed ?? 0)
 const minutes = (file) => ((file.endTime - file.startTime) / 60_000).toFixed(1)
 const slowest = files.toSorted((a, b) => b.endTime - b.startTime - (a.endTime - a.startTime)).slice(0, 20)
-console.log(`slowest: ${slowest.map((file) => `${relative('.', file.name)} ${minutes(file)} min`).join(', ')}`)
+console.log(
+  `slowest: ${slowest.map((file) => `${relative('.', file.name)} ${minutes(file)} min`).join(', ')}`,
+)
 console.log(`tests: ${passed} passed, ${failed} failed`)
 process.exitCode = passed === 0 || failed > 0 ? 1 : 0
 
