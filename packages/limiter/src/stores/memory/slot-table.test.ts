@@ -154,8 +154,11 @@ describe(`a table of segments (SLUICE_SEED=${SEED})`, () => {
         now += 10_000
         for (let i = 0; i < 5_000 && pair.states.size > 0; i++) pair.table.sweep(10_000, now, pair)
         expect(pair.states.size).toBe(0)
-        for (let i = 0; i < 5_000 && !pair.table.isAtEnd; i++) pair.table.sweep(10_000, now, pair)
-        pair.table.sweep(10_000, now, pair)
+        // A sweep from the start to the end finds the table empty: one that had begun before may not.
+        for (let ends = 0, i = 0; ends < 2 && i < 5_000; i++) {
+          pair.table.sweep(10_000, now, pair)
+          if (pair.table.isAtEnd) ends++
+        }
         expect(pair.budget.bytes).toBeLessThanOrEqual(16 * 40)
         pair.table.drop()
         expect([pair.budget.bytes, pair.budget.keys]).toEqual([0, 0])
