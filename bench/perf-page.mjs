@@ -59,7 +59,10 @@ function shown(figure) {
 
 function conditions(all) {
   if (all.length === 0) return ''
-  const { machine, node, rounds, versions, when } = all.at(-1)
+  const { machine, node, versions, when } = all.at(-1)
+  const counts = all.map(({ rounds }) => rounds)
+  const [least, most] = [Math.min(...counts), Math.max(...counts)]
+  const rounds = least === most ? most : `${least} to ${most}`
   const load = Math.max(...all.map((result) => result.machine.load[0]))
   const libraries = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
   return [
