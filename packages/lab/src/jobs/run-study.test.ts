@@ -147,7 +147,7 @@ describe('jobs', () => {
           if (partingOf([domain], count) !== undefined) parted++
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 20 },
     )
     expect(parted).toBeGreaterThan(0)
   })
