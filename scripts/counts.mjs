@@ -21,11 +21,10 @@ for (const { name, status, message, assertionResults } of files) {
 
 const passed = (tests.numPassedTests ?? 0) + (smoke.passed ?? 0)
 const failed = (tests.numFailedTests || tests.numFailedTestSuites || 0) + (smoke.failed ?? 0)
-const minutes = (file) => ((file.endTime - file.startTime) / 60_000).toFixed(1)
-const slowest = files.toSorted((a, b) => b.endTime - b.startTime - (a.endTime - a.startTime)).slice(0, 20)
-console.log(
-  `slowest: ${slowest.map((file) => `${relative('.', file.name)} ${minutes(file)} min`).join(', ')}`,
-)
+const minutes = ({ startTime, endTime }) => (endTime - startTime) / 60_000
+const slowest = files.toSorted((a, b) => minutes(b) - minutes(a)).slice(0, 20)
+const named = slowest.map((file) => `${relative('.', file.name)} ${minutes(file).toFixed(1)} min`)
+console.log(`slowest: ${named.join(', ')}`)
 console.log(`tests: ${passed} passed, ${failed} failed`)
 process.exitCode = passed === 0 || failed > 0 ? 1 : 0
 
